@@ -37,6 +37,7 @@ OWN_RULES = {
     f.NothingLearned,
     f.ScopeRequested,
     f.ScopeAnswered,
+    f.RevertPrepared,
 }
 """Facts that name a task and never move it between stages."""
 PHASES = range(len(PIPELINE))
@@ -93,6 +94,8 @@ def fitting(journal: Journal, kind: type[f.Fact]) -> f.Fact:
         f.TaskFailed: f.TaskFailed(A, task.attempt, said("no use")),
         f.QuestionAnswered: f.QuestionAnswered(A, task.attempt, "this one"),
         f.LandingLost: f.LandingLost(A, Commit("a-1")),
+        f.TaskUndone: f.TaskUndone(A, Commit("a-1"), TaskId("undo-a")),
+        f.TaskReopened: f.TaskReopened(A, Commit("a-1"), TaskId("undo-a")),
         f.Landed: f.Landed(A, 1, "land", 0, commit=Commit("a-1")),
     }
     if kind in special:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.events import facts as f
+from interlock.events.main import held
 from interlock.model.reason import Reason, Why, said
 from interlock.model.step import Start
 from interlock.model.task import Commit, PhaseKind, Task, TaskId, Tree
@@ -148,7 +149,7 @@ def test_from_any_history_the_lane_empties_without_anybody_being_passed_for_ever
         if start := step(journal):
             journal.start(start[0])
             journal.carry_on(start[0])
-    assert journal.state.index.train == {}
+    assert journal.state.index.train.keys() <= held(journal.state), "only what needs a task that is not done"
 
 
 def in_lane(*names: str, depth: int = 2) -> Journal:

@@ -35,6 +35,7 @@ SENTENCES: list[tuple[Reason, str]] = [
         of(Why.NEEDS_FAILED, tasks=("a",), direct=True, fate="failed", cause=SAID),
         "blocked by a: it failed (exit 1)",
     ),
+    (of(Why.NEED_LEAVES, tasks=("a", "undo-a")), "needs a, which undo-a undoes"),
     (of(Why.PAUSED), "a person paused this task"),
     (of(Why.HELD_BACK, task="a", cause=SAID), "held back: exit 1; `interlock unpause a` tries again"),
     (of(Why.ALL_PAUSED, cause=said("lunch")), "a person paused all new starts: lunch"),
@@ -106,6 +107,14 @@ SENTENCES: list[tuple[Reason, str]] = [
     (
         of(Why.LANDING_LOST, commit=COMMIT),
         "its commit 0123456789ab is no longer on main; `interlock cancel TASK` accepts that",
+    ),
+    (
+        of(Why.UNDONE, tasks=("undo-a",), commit=COMMIT),
+        "undone by undo-a; its commit 0123456789ab no longer counts",
+    ),
+    (
+        of(Why.REOPENED, tasks=("undo-a",), commit=COMMIT, command="make test"),
+        "undone by undo-a: `make test` failed on main since its commit 0123456789ab",
     ),
     (of(Why.LANDING_FOUND, commit=COMMIT), "landed as 0123456789ab, found on main"),
     (of(Why.MAIN_MOVED, commit=COMMIT), "main moved to 0123456789ab after the checks"),

@@ -33,6 +33,7 @@ from interlock.model.pool import PoolFigures
 from interlock.model.reason import Reason, Why
 from interlock.model.step import End, Start
 from interlock.train import retry
+from interlock.train.undo import undone
 
 HALT_SECONDS = 20.0
 """Agents get five seconds to end politely; then what they wrote is archived."""
@@ -192,6 +193,7 @@ class Engine:
         await acts.catch_up()
         await self._pass_on_stop(claim)
         await self._estimates.refresh(self._ledger, claim)
+        await self._decided(undone(self.state), claim)
         await self._decided(await lessons_due(self._env, self.state), claim)
         now = await self._env.store.now()
         await self._decided(self._clutch.ask(self.state, now), claim)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from interlock.engine.baseline import Trial, tried_on_main
 from interlock.engine.env import Env
@@ -93,6 +94,8 @@ def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:
     """Build the fact that refuses a change; None if it may land."""
     if verdict.red:
         return _red(turn, made, verdict)
+    if verdict.blocked and turn.task.spec.reverts:  # it was made to help, and does not: no use in waiting
+        return _red(turn, made, replace(verdict, red=verdict.blocked))
     return _blocked(turn, verdict) if verdict.blocked else None
 
 

@@ -52,6 +52,8 @@ async def found_landings(repository: Repository, state: State) -> list[Fact]:
     found = []
     for word, tip in (await repository.landings()).items():
         task = open_tasks.get(word)
-        if task and (task.change.candidate is None or task.change.candidate.commit != tip.commit):
+        if task is None or task.change.undone == tip.commit:  # what undid that landing is on main too
+            continue
+        if task.change.candidate is None or task.change.candidate.commit != tip.commit:
             found.append(LandingSeen(task.spec.id, tip.commit, tree=tip.tree))
     return list(found)

@@ -40,6 +40,7 @@ from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
 from interlock.git.push import refuse_unready
 from interlock.git.repository import GitRepository
+from interlock.git.reverting import GitReverts
 from interlock.git.screening import Screening
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import UsageError
@@ -95,6 +96,11 @@ class Project(Calls):
     def repository(self) -> GitRepository:
         """The one path to main."""
         return GitRepository(self.place)
+
+    @cached_property
+    def reverts(self) -> GitReverts:
+        """Undoes commits of main in memory."""
+        return GitReverts(self.place)
 
     @cached_property
     def workspaces(self) -> GitWorkspaces:

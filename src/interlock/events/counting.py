@@ -25,7 +25,7 @@ def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
         state.learned.overlaps.fade()
     for name in changed:
         _note_place(state, state.tasks[name], row.time)
-    if isinstance(fact, _VERDICTS) and fact.task in changed:
+    if isinstance(fact, _VERDICTS) and fact.task in changed and not state.tasks[fact.task].spec.reverts:
         _count_verdict(state.learned.tallies, state.tasks[fact.task], fact)
 
 

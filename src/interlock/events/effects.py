@@ -12,11 +12,11 @@ from interlock.events.asked import Permission, Question
 from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
-from interlock.events.task_parts import Candidate, Failure, Opened, Work
+from interlock.events.task_parts import Candidate, Failure, Opened, Undo, Work
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
-from interlock.model.outcome import WAITS, Resume
+from interlock.model.outcome import WAITS, ErrorClass, Resume
 from interlock.model.reason import Reason, Why, said
-from interlock.model.task import PhaseKind
+from interlock.model.task import Commit, PhaseKind
 
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
@@ -111,6 +111,34 @@ def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
 
 def _landing_lost(task: TaskState, fact: f.LandingLost, _: Recorded) -> None:
     task.why = Reason(Why.LANDING_LOST, {"commit": fact.commit})
+
+
+def revert_prepared(task: TaskState, fact: f.RevertPrepared, row: Recorded) -> None:
+    """Give a task without an agent its change."""
+    task.attempt = 1
+    task.change.work = Work(task.attempt, fact.commit, fact.base, fact.touched, row.seq)
+    task.change.undo = Undo(fact.undoes, fact.reopens, fact.command, fact.feedback)
+
+
+def _undone(task: TaskState, fact: f.TaskUndone, _: Recorded) -> None:
+    _forget_landing(task, fact.commit)
+    task.why = Reason(Why.UNDONE, {"tasks": (fact.by,), "commit": fact.commit})
+
+
+def _reopened(task: TaskState, fact: f.TaskReopened, _: Recorded) -> None:
+    _forget_landing(task, fact.commit)
+    task.why = Reason(Why.REOPENED, {"tasks": (fact.by,), "commit": fact.commit, "command": fact.command})
+    # Without a fingerprint: what happened on main counts neither for the breaker nor for the retries.
+    failure = Failure(
+        task.attempt, task.spec.pipeline[-1].name, ErrorClass.CHECK, task.why, "", fact.feedback
+    )
+    task.trouble.failures = [replace(failure, commit=fact.commit, command=fact.command)]
+
+
+def _forget_landing(task: TaskState, commit: Commit) -> None:
+    task.change.undone, task.change.landed, task.change.work = commit, None, None
+    task.trouble.failures, task.trouble.waits, task.session.cut_off = [], 0, None
+    task.queue.not_before = 0.0
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
@@ -242,6 +270,8 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.Landed: _landed,
     f.LandingLost: _landing_lost,
     f.LandingSeen: _landing_found,
+    f.TaskUndone: _undone,
+    f.TaskReopened: _reopened,
     f.CandidateStale: _stale,
     f.PhaseFailed: _failed,
     f.PhaseLost: _lost,

@@ -15,24 +15,24 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.asked import Said, SessionEnd
-from interlock.events.baselines import advance, forget_old, held_back
+from interlock.events.baselines import advance, forget_old
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, close_question
+from interlock.events.effects import EFFECTS, close_question, revert_prepared
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.finished import forget_needs, leave, recall, remember_needs
 from interlock.events.known_checks import note_times, remember
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Destination, Stage, next_move
+from interlock.events.main import base_checked, main_seen, note_undo
 from interlock.events.pairing import observe
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State, TaskState
-from interlock.events.state_parts import AcceptedGraph, Main, RunState, TaskIndex
+from interlock.events.state_parts import AcceptedGraph, RunState, TaskIndex
 from interlock.events.task_parts import Queue
 from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.numbers import MOST, bounded
-from interlock.model.outcome import Baseline
 from interlock.model.reason import said
 from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginKind, PhaseKind, Task, TaskId
 
@@ -75,12 +75,6 @@ def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskI
     return set()
 
 
-def _main_seen(state: State, fact: f.MainSeen, _: Recorded) -> set[TaskId]:
-    freed = held_back(state) if fact.tree != state.main.tree else set()
-    state.main = Main(fact.branch, fact.commit, fact.tree)
-    return freed
-
-
 def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]:
     selection = None if fact.selection is None else frozenset(fact.selection)
     state.run = RunState(
@@ -120,19 +114,6 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
     if not on:
         task.trouble.losses = 0
     return {fact.task}
-
-
-def _base_checked(state: State, fact: f.BaseChecked, _: Recorded) -> set[TaskId]:
-    if fact.result is None:
-        return set()
-    run = state.run.run if state.run else ""
-    remember(state, [fact.result])
-    state.checks.baselines[fact.command] = Baseline(fact.tree, fact.environment, run, fact.result)
-    return {
-        name
-        for name, task in state.tasks.items()
-        if fact.command in (*task.spec.verify, *task.spec.done_when)
-    }
 
 
 def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
@@ -250,6 +231,15 @@ def _candidate_dropped(state: State, fact: f.CandidateDropped, _: Recorded) -> s
     return {fact.task}
 
 
+def _revert_prepared(state: State, fact: f.RevertPrepared, row: Recorded) -> set[TaskId]:
+    task = state.tasks.get(fact.task)
+    if task is None or not task.spec.reverts or task.change.work or task.stage is not Stage.WAITING:
+        return set()
+    revert_prepared(task, fact, row)
+    _index(state.index, task)
+    return {fact.task} | note_undo(state.index, task)
+
+
 # Any: one of the many facts that are about a task
 def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
@@ -308,7 +298,7 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
     """Return True if the fact is about what the task is doing now."""
     if isinstance(fact, f.Landed):
         return task.change.candidate is not None and task.change.candidate.commit == fact.commit
-    if isinstance(fact, f.LandingLost):
+    if isinstance(fact, f.LandingLost | f.TaskUndone | f.TaskReopened):
         return task.change.landed is not None and task.change.landed.commit == fact.commit
     if isinstance(fact, f.QuestionAnswered):
         return task.asks is not None and task.asks.attempt == fact.attempt
@@ -333,22 +323,31 @@ def _move(state: State, task: TaskState, place: Destination, time: float) -> set
     counts[before] = counts.get(before, 0) - 1
     counts[stage] = counts.get(stage, 0) + 1
     _index(state.index, task)
+    undoing = note_undo(state.index, task)
     if (stage is Stage.DONE) == (before is Stage.DONE):
-        return set()
+        return undoing
     if stage is Stage.DONE:
         state.done.recent[task.spec.id] = None
     else:
         state.done.recent.pop(task.spec.id, None)
-    freed = set(state.index.dependents.get(task.spec.id, ()))
+    dependents = set(state.index.dependents.get(task.spec.id, ()))
     if before is Stage.DONE:
-        for dependent in freed:
-            state.tasks[dependent].queue.unmet += 1
-        return freed
-    for dependent in freed:
+        _hold(state, dependents)
+    else:
+        _free(state, dependents, time)
+    return dependents | undoing
+
+
+def _hold(state: State, dependents: Iterable[TaskId]) -> None:
+    for dependent in dependents:
+        state.tasks[dependent].queue.unmet += 1
+
+
+def _free(state: State, dependents: Iterable[TaskId], time: float) -> None:
+    for dependent in dependents:
         state.tasks[dependent].queue.unmet -= 1
         if state.tasks[dependent].queue.unmet == 0:
             state.tasks[dependent].queue.ready_since = time
-    return freed
 
 
 def _index(index: TaskIndex, task: TaskState) -> None:
@@ -356,6 +355,7 @@ def _index(index: TaskIndex, task: TaskState) -> None:
     (index.running.add if task.stage is Stage.RUNNING else index.running.discard)(key)
     (index.leftovers.add if task.session.leftover else index.leftovers.discard)(key)
     (index.reconcile.add if task.must_reconcile else index.reconcile.discard)(key)
+    (index.undos.add if task.change.undo and task.stage is Stage.DONE else index.undos.discard)(key)
     if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.change.work:
         index.train[key] = task.change.work.seq
     else:
@@ -368,7 +368,7 @@ _TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)
 # Any: each handler takes the one kind of fact it is listed under.
 _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.PlanAccepted: _plan_accepted,
-    f.MainSeen: _main_seen,
+    f.MainSeen: main_seen,
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,
     f.SetupBuilt: _nothing,
@@ -377,7 +377,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.StopRequested: _stop_requested,
     f.Paused: _paused,
     f.Unpaused: _paused,
-    f.BaseChecked: _base_checked,
+    f.BaseChecked: base_checked,
     f.CanaryTried: canary_tried,
     f.WorkspaceArchived: _workspace_archived,
     f.MessageSaid: _message_said,
@@ -386,5 +386,6 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.NotesSaved: _notes_saved,
     f.TaskAccepted: _task_accepted,
     f.CandidateDropped: _candidate_dropped,
+    f.RevertPrepared: _revert_prepared,
     **HANDLERS,
 }

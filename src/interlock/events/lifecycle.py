@@ -36,8 +36,10 @@ from interlock.events.facts import (
     TaskCancelled,
     TaskFailed,
     TaskRemoved,
+    TaskReopened,
     TaskReset,
     TaskRetried,
+    TaskUndone,
     WorkFinished,
 )
 from interlock.model.task import Phase, PhaseKind
@@ -131,6 +133,8 @@ TABLE: tuple[Row, ...] = (
         if stage is not Stage.DONE
     ),
     Row(Stage.DONE, _ANY, LandingLost, Stage.FAILED),
+    Row(Stage.DONE, _ANY, TaskUndone, Stage.CANCELLED, Go.FIRST),
+    Row(Stage.DONE, _ANY, TaskReopened, Stage.WAITING, Go.FIRST),
 )
 
 MOVES: dict[tuple[Stage, PhaseKind, type[Fact]], tuple[Stage, Go]] = {

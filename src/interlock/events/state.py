@@ -150,5 +150,8 @@ class State:
         return known.stage is Stage.DONE if known else task in self.done.packed
 
     def is_selected(self, task: TaskId) -> bool:
-        """True if the current run may work on it."""
-        return self.run is None or self.run.selection is None or task in self.run.selection
+        """True if the current run may work on it. What a person wants undone belongs to every run."""
+        if self.run is None or self.run.selection is None or task in self.run.selection:
+            return True
+        known = self.tasks.get(task)
+        return known is not None and known.change.undo is not None

@@ -148,6 +148,10 @@ class TaskIndex:
     """Tasks whose tested commit may be on main although they are no longer on their way there."""
     leftovers: set[TaskId] = field(default_factory=set)
     """Tasks with an attempt that must be ended and archived before anything else."""
+    leaving: dict[TaskId, TaskId] = field(default_factory=dict)
+    """Tasks that are about to be undone, with the task that undoes each."""
+    undos: set[TaskId] = field(default_factory=set)
+    """Tasks that are done and undo others."""
     exclusive: set[TaskId] = field(default_factory=set)
     """Tasks that hold paths alone while they are under way."""
     to_learn_from: set[TaskId] = field(default_factory=set)

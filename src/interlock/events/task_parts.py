@@ -7,7 +7,7 @@ from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
 from interlock.model.reason import Reason
-from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.task import Commit, Reverted, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -45,6 +45,17 @@ class Work:
     seq: int
     """The log position at which it joined the train: its place in the queue."""
     left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The commits that a task undoes, and the fate of the tasks that landed them."""
+
+    undoes: tuple[Reverted, ...]
+    reopens: bool = False
+    """They start again, with the output of the check that is red on main."""
+    command: str = ""
+    feedback: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +156,10 @@ class Change:
     """True if such a check gave no result: the next one is on main itself."""
     candidate: Candidate | None = None
     landed: Candidate | None = None
+    undo: Undo | None = None
+    """The commits that this task undoes; None: its change is that of an agent."""
+    undone: Commit = Commit("")
+    """Its last landing that was undone: that commit is on main, and the task is not done."""
     found_done: Evidence | None = None
     """The task is done without a landing, as nothing was left to change; how well that is known."""
 

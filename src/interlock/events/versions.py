@@ -46,26 +46,29 @@ class Unknown:
     """The part of the fact that is not known."""
 
 
-SHAPES: Mapping[str, Shape] = dict.fromkeys(
-    (
-        "TaskAccepted",
-        "TaskFailed",
-        "CandidateStale",
-        "PhaseStarted",
-        "TaskEstimated",
-        "PhaseFailed",
-        "PhaseLost",
-        "PhaseDeferred",
-        "ClutchDecided",
-        "ProviderBraked",
-        "RunEnded",
-        "MainSeen",
-        "WorkspaceArchived",
-        "ScopeAnswered",
-        "NothingLearned",
-    ),
-    Shape(2, "0.2.0"),
+_REASONED = (
+    "TaskAccepted",
+    "TaskFailed",
+    "CandidateStale",
+    "PhaseStarted",
+    "TaskEstimated",
+    "PhaseFailed",
+    "PhaseLost",
+    "PhaseDeferred",
+    "ClutchDecided",
+    "ProviderBraked",
+    "RunEnded",
+    "MainSeen",
+    "WorkspaceArchived",
+    "ScopeAnswered",
+    "NothingLearned",
 )
+"""Kinds whose reasons were sentences."""
+_UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened")
+SHAPES: Mapping[str, Shape] = {
+    **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
+    **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
+}
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 
 
@@ -111,7 +114,7 @@ def _stops_were_a_sentence(body: Body) -> Body:
 
 
 UPCASTS: Mapping[tuple[str, int], Upcast] = {
-    **dict.fromkeys(((kind, 1) for kind in SHAPES), _reason_was_a_sentence),
+    **dict.fromkeys(((kind, 1) for kind in _REASONED), _reason_was_a_sentence),
     ("TaskAccepted", 1): _accepted_from_a_graph,
     ("TaskEstimated", 1): _forecast_had_sentences,
     ("PhaseFailed", 1): _summary_was_a_sentence,

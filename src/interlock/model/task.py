@@ -60,6 +60,19 @@ PIPELINE = (
 )
 
 
+UNDO_PIPELINE = (Phase("verify", PhaseKind.CHECK), Phase("land", PhaseKind.LAND, back_to="verify"))
+"""The phases of a task that undoes what is on main: git makes its change, and no agent works on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """A commit of main that a change undoes."""
+
+    commit: Commit
+    task: TaskId = TaskId("")
+    """The task that landed it; empty: it came to main in another way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
     """A configured program that works on tasks."""
@@ -101,6 +114,8 @@ class OriginKind(StrEnum):
     """Another task, whose id is the name."""
     EVENT = "event"
     API = "api"
+    UNDO = "undo"
+    """`interlock undo`, or the revert of a commit that made main red; the name is who asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +177,11 @@ class Task:
     @property
     def candidates(self) -> tuple[Agent, ...]:
         return self.agents or (self.agent,)
+
+    @property
+    def reverts(self) -> bool:
+        """True if it undoes what is on main: no agent works on it."""
+        return all(phase.kind is not PhaseKind.AGENT for phase in self.pipeline)
 
     def agent_named(self, name: str) -> Agent:
         """The candidate of this name; the first one where there is none, as before any attempt."""

@@ -22,6 +22,7 @@ from interlock.events.alone import edited, holds_paths, is_attempted
 from interlock.events.asked import ScopeRequest
 from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
+from interlock.events.main import leaving_need
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
 from interlock.model.reason import LEASES, Reason, Why
@@ -274,6 +275,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         task.stage is Stage.WAITING
         and task.phase.kind is PhaseKind.AGENT
         and task.queue.unmet == 0
+        and leaving_need(state, task) is None
         and not task.queue.paused
         and task.asks is None
         and not task.session.leftover

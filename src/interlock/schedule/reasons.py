@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from interlock.events.alone import kept_back
 from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
+from interlock.events.main import leaving_need
 from interlock.events.state import State, TaskState
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why, said
 from interlock.model.task import PhaseKind, TaskId
@@ -120,7 +121,9 @@ def _paused(_: ReasonContext, task: TaskState) -> Reason | None:
 
 
 def _needs(standing: ReasonContext, task: TaskState) -> Reason | None:
-    if task.queue.unmet == 0 or task.phase.kind is not PhaseKind.AGENT:
+    if need := leaving_need(standing.state, task):
+        return Reason(Why.NEED_LEAVES, {"tasks": (need, standing.state.index.leaving[need])})
+    if task.queue.unmet == 0:
         return None
     culprit = standing.needs.culprit(task.spec.id)
     if culprit is not None:

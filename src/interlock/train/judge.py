@@ -72,6 +72,8 @@ def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> Ch
     result = replace(result, edited=tuple(path for path in result.edited if path not in rewrites))
     if result.edited:
         return _counted(result)
+    if result.passed and task.reverts:  # what is undone takes its tests along
+        return _counted(result)
     if result.passed:
         return _shrunk(result, before or last.get(result.command))
     if before is None or before.passed or before.unable or result.command in task.done_when:

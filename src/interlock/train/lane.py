@@ -25,6 +25,7 @@ from collections.abc import Container, Iterator, Sequence
 from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
+from interlock.events.main import held
 from interlock.events.state import State, TaskState
 from interlock.events.task_parts import Candidate
 from interlock.model.reason import Reason, Why
@@ -40,7 +41,7 @@ def moves(state: State, now: float) -> list[Start]:
     running = _running(state)
     if running and depth == 1:
         return []
-    kept = kept_back(state)
+    kept = kept_back(state).keys() | held(state)
     tested = list(_tested(state, now, kept))
     lands = next((task for task in tested if _may_land(task, [*running, *tested])), None)
     if any(task.phase.kind is PhaseKind.LAND for task in running):

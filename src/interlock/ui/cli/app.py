@@ -73,6 +73,7 @@ COMMANDS: dict[str, Entry] = {
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
+    "undo": Entry("Act", f"{_HERE}.undo", "Undo landed tasks or commits of main, through the checks."),
     "answer": Entry("Act", f"{_HERE}.talk", "Answer a question or a permission request of an agent."),
     "say": Entry("Act", f"{_HERE}.talk", "Send a message to an agent."),
     "pause": Entry("Act", f"{_HERE}.acts", "Pause the project, or one task."),

@@ -102,6 +102,13 @@ CAUSES: Mapping[str, Words] = {
     Why.LANDING_LOST: lambda reason, _: (
         f"its commit {_commit(reason)} is no longer on main; `interlock cancel TASK` accepts that"
     ),
+    Why.UNDONE: lambda reason, _: (
+        f"undone by {', '.join(reason.tasks)}; its commit {_commit(reason)} no longer counts"
+    ),
+    Why.REOPENED: lambda reason, _: (
+        f"undone by {', '.join(reason.tasks)}: `{reason.text('command')}` failed on main "
+        f"since its commit {_commit(reason)}"
+    ),
     Why.LANDING_FOUND: lambda reason, _: f"landed as {_commit(reason)}, found on main",
     Why.MAIN_MOVED: lambda reason, _: f"main moved to {_commit(reason)} after the checks",
     Why.RETRYING: lambda _, because: f"{because}; retrying",

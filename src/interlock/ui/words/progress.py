@@ -41,6 +41,18 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
             f"{fact.task} to do it again, or interlock cancel {fact.task} to accept that",
         )
     ),
+    f.RevertPrepared: lambda fact: (
+        "cyan",
+        f"{fact.task}: undoes {', '.join(each.task or each.commit[:12] for each in fact.undoes)}",
+    ),
+    f.TaskUndone: lambda fact: (
+        "yellow",
+        f"{fact.task}: undone by {fact.by}. Next: interlock retry {fact.task} to do it again",
+    ),
+    f.TaskReopened: lambda fact: (
+        "yellow",
+        f"{fact.task}: undone by {fact.by}, as `{fact.command}` failed on main; it starts again",
+    ),
     f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
     f.CandidateStale: lambda fact: (
         "",

@@ -216,6 +216,10 @@ def _first(reason: Reason) -> str:
     return reason.tasks[0] if reason.tasks else ""
 
 
+def _last(reason: Reason) -> str:
+    return reason.tasks[-1] if reason.tasks else ""
+
+
 def _after(because: str) -> str:
     return f": {because}" if because else ""
 
@@ -229,6 +233,7 @@ WORDS: dict[str, Words] = {
     Why.ANSWER: _answer,
     Why.NEEDS: _needs,
     Why.NEEDS_FAILED: _needs_failed,
+    Why.NEED_LEAVES: lambda reason, _: f"needs {_first(reason)}, which {_last(reason)} undoes",
     Why.PAUSED: lambda _, __: "a person paused this task",
     Why.HELD_BACK: lambda reason, because: (
         f"held back: {because}; `interlock unpause {reason.text('task')}` tries again"

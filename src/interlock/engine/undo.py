@@ -1,0 +1,86 @@
+"""Plans a change that undoes landings, and turns the plan into facts. The rules are in `train/undo.py`."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from interlock.events import facts as f
+from interlock.events.state import State
+from interlock.git.reverting import LineCommit, Revert, Reverts
+from interlock.model.errors import UsageError
+from interlock.model.task import Commit, Reverted, TaskId
+from interlock.train.undo import task_of, undo_facts, undo_task, with_landed_dependents
+
+NEAR = 1_000
+"""Most of what is undone is among so many of the newest commits of main; else all of it is listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoPlan:
+    """What is undone together, and the change that does it."""
+
+    wanted: tuple[Reverted, ...]
+    undoes: tuple[Reverted, ...]
+    """All of it, newest first: also landed tasks that need one of those that are wanted."""
+    revert: Revert
+    in_the_way: tuple[Reverted, ...] = ()
+    """Later commits that changed the same lines, newest first, where git cannot undo it without them."""
+    subjects: Mapping[Commit, str] = field(default_factory=dict)
+    """The first line of each commit's message."""
+
+
+async def plan_undo(
+    reverts: Reverts, state: State, main: Commit, wanted: Sequence[Reverted], *, include_later: bool = False
+) -> UndoPlan:
+    """Find out what has to be undone together, and undo it in memory on top of `main`."""
+    chosen = _with_dependents(state, wanted)
+    while True:
+        newest = await _newest_first(reverts, main, chosen.keys())
+        undoes = tuple(Reverted(each.commit, chosen[each.commit]) for each in newest)
+        revert = await reverts.revert(main, [each.commit for each in newest])
+        later = await _in_the_way(reverts, main, revert, chosen.keys())
+        names = task_of(state, {each.commit for each in later})
+        found = tuple(Reverted(each.commit, names.get(each.commit, TaskId(""))) for each in later)
+        if not (include_later and found):
+            subjects = {each.commit: each.subject for each in (*newest, *later)}
+            return UndoPlan(tuple(wanted), undoes, revert, found, subjects)
+        chosen |= _with_dependents(state, found)
+
+
+def facts_of(state: State, plan: UndoPlan, main: Commit, who: str) -> list[f.Fact]:
+    """Return the facts that put the change into the train, for a plan that has one."""
+    task = undo_task(state, plan.undoes, plan.wanted[0])
+    made = plan.revert
+    prepared = f.RevertPrepared(task.id, main, made.commit, made.touched, plan.undoes)
+    return undo_facts(task, prepared, who)
+
+
+def _with_dependents(state: State, wanted: Iterable[Reverted]) -> dict[Commit, TaskId]:
+    chosen = {each.commit: each.task for each in wanted}
+    named = [name for name in chosen.values() if name]
+    return chosen | {commit: name for name, commit in with_landed_dependents(state, named).items()}
+
+
+async def _newest_first(reverts: Reverts, main: Commit, commits: Collection[Commit]) -> list[LineCommit]:
+    found: list[LineCommit] = []
+    for most in (NEAR, 0):
+        line = await reverts.line(Commit(""), main, most=most)
+        found = [each for each in reversed(line) if each.commit in commits]
+        if len(found) == len(commits):
+            break
+    if lost := sorted(set(commits) - {each.commit for each in found}):
+        raise UsageError(
+            f"{lost[0][:12]} is not on main's own line of landings, pushed commits and merges",
+            "name the merge that brought it to main",
+        )
+    if not all(each.parent for each in found):
+        raise UsageError(f"{found[-1].commit[:12]} is the first commit of main and cannot be undone")
+    return found
+
+
+async def _in_the_way(
+    reverts: Reverts, main: Commit, revert: Revert, chosen: Collection[Commit]
+) -> list[LineCommit]:
+    if not revert.blocked_at:
+        return []
+    later = await reverts.line(revert.blocked_at, main, revert.conflicts)
+    return [each for each in reversed(later) if each.commit not in chosen]

@@ -1,0 +1,141 @@
+"""The rules of undoing: which landings go together, and what becomes of their tasks.
+
+Rules:
+1. With a task go the landed tasks that need it, directly or not: they were built on it.
+2. The change that undoes is a task of its own, without an agent. It is merged, checked and landed like any
+   other.
+3. Once it is on main, the tasks that it undoes are not done any more. What a person undid waits for
+   `interlock retry`; what made main red starts again, with the output of the check.
+4. Tasks that need an undone task wait again, also those whose work is finished (`events.red_main`).
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from interlock.events import facts as f
+from interlock.events.finished import all_tasks, unpacked
+from interlock.events.state import State, TaskState
+from interlock.model.task import (
+    UNDO_PIPELINE,
+    Agent,
+    Commit,
+    Origin,
+    OriginKind,
+    Reverted,
+    Task,
+    TaskId,
+)
+
+GIT = Agent("git", "command", ("git",))
+"""Stands where a task names its agent: git makes the change."""
+PREFIX = "undo-"
+_NAME_CHARS = 56
+_SHORT = 12
+
+
+def landed_commit(state: State, name: TaskId) -> Commit:
+    """Return the commit that a task landed; empty: it is not done, or was found done."""
+    if packed := state.done.packed.get(name):
+        return packed.commit
+    task = state.tasks.get(name)
+    return task.change.landed.commit if task and task.change.landed and state.is_done(name) else Commit("")
+
+
+def with_landed_dependents(state: State, names: Iterable[TaskId]) -> dict[TaskId, Commit]:
+    """Return these tasks and all that need them and have landed, with the commits (rule 1)."""
+    needed_by: dict[TaskId, list[TaskId]] = {}
+    for task in all_tasks(state):
+        for need in task.spec.needs:
+            needed_by.setdefault(need, []).append(task.spec.id)
+    found: dict[TaskId, Commit] = {}
+    left = list(names)
+    while left:
+        name = left.pop()
+        if name not in found and (commit := landed_commit(state, name)):
+            found[name] = commit
+            left += needed_by.get(name, [])
+    return found
+
+
+def task_of(state: State, commits: Collection[Commit]) -> dict[Commit, TaskId]:
+    """Return the tasks that landed these commits."""
+    found = {done.commit: name for name, done in state.done.packed.items() if done.commit in commits}
+    for name in state.done.recent:
+        if (commit := landed_commit(state, name)) in commits:
+            found[commit] = name
+    return found
+
+
+def undoing(state: State, undoes: Collection[Reverted]) -> TaskState | None:
+    """Return a task under way that undoes one of these already."""
+    commits = {each.commit for each in undoes}
+    return next(
+        (
+            task
+            for task in state.tasks.values()
+            if task.change.undo and not task.is_over and commits & {e.commit for e in task.change.undo.undoes}
+        ),
+        None,
+    )
+
+
+def undo_task(state: State, undoes: Sequence[Reverted], first: Reverted) -> Task:
+    """Return the task that undoes these commits, newest first; `first` gives it its name."""
+    name = _free_name(state, first.task or first.commit[:_SHORT])
+    listed = [f"- {each.task or 'a commit'}: {each.commit[:_SHORT]}" for each in undoes]
+    others = f" and {len(undoes) - 1} more" if len(undoes) > 1 else ""
+    goal = "\n".join((f"Undo {first.task or first.commit[:_SHORT]}{others}", "", "This undoes:", *listed))
+    specs = _judges(state, undoes)
+    return Task(
+        name,
+        goal,
+        GIT,
+        verify=tuple(dict.fromkeys(command for spec in specs for command in spec.verify)),
+        red_main=specs[0].red_main if specs else "baseline",
+        check_seconds=max((spec.check_seconds for spec in specs), default=900.0),
+        pipeline=UNDO_PIPELINE,
+    )
+
+
+def undo_facts(task: Task, prepared: f.RevertPrepared, who: str) -> list[f.Fact]:
+    """Return the facts that put such a task into the log."""
+    return [f.TaskAccepted(task, Origin(OriginKind.UNDO, who)), prepared]
+
+
+def undone(state: State) -> list[f.Fact]:
+    """Return the facts that follow from the changes on main that undo others, and are not in the log yet."""
+    facts: list[f.Fact] = []
+    for name in sorted(state.index.undos & state.tasks.keys()):
+        undo = state.tasks[name].change.undo
+        for each in undo.undoes if undo else ():
+            if not each.task or landed_commit(state, each.task) != each.commit:
+                continue
+            if undo and undo.reopens:
+                facts.append(f.TaskReopened(each.task, each.commit, name, undo.command, undo.feedback))
+            else:
+                facts.append(f.TaskUndone(each.task, each.commit, name))
+    return facts
+
+
+def _judges(state: State, undoes: Iterable[Reverted]) -> list[Task]:
+    """The tasks whose checks must pass: those that are open, and those that are undone."""
+    names = [each.task for each in undoes if each.task]
+    specs = [task.spec for task in state.tasks.values() if not task.is_over and not task.spec.reverts]
+    specs += [_known(state, name).spec for name in names]
+    if not any(spec.verify for spec in specs):
+        latest = max(all_tasks(state), key=lambda task: task.accepted, default=None)
+        specs = [latest.spec] if latest else []
+    return specs
+
+
+def _known(state: State, name: TaskId) -> TaskState:
+    return state.tasks.get(name) or unpacked(state, name)
+
+
+def _free_name(state: State, what: str) -> TaskId:
+    """Return a name that no task has."""
+    stem = TaskId(f"{PREFIX}{what}"[:_NAME_CHARS])
+    name, number = stem, 1
+    while state.knows(name):
+        number += 1
+        name = TaskId(f"{stem}-{number}")
+    return name
