@@ -28,6 +28,7 @@ ARGUMENTS = {
     "workspace": ["list"],
     "completion": ["show", "bash"],
     "config": ["show"],
+    "verify": ["main"],
 }
 BY_DAY = {"doctor", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""

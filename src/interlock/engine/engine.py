@@ -24,6 +24,7 @@ from interlock.engine.loading import refuse_unknown
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
+from interlock.engine.statements import Statements
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import State
@@ -56,6 +57,7 @@ class Engine:
         self._watch = watch
         self._estimates = Estimates(env)
         self._ledger = Ledger(env.store, self.holder, self._seen, tell)
+        self._statements = Statements(env, self._ledger, tell)
         self._clutch = Clutch(env.host, options)
         self._gauges = Gauges(self.holder)
         self._wake = asyncio.Event()
@@ -71,6 +73,7 @@ class Engine:
 
     def _seen(self, row: Recorded, state: State) -> None:
         self._estimates.note(row)
+        self._statements.note(row)
         self._watch(row, state)
 
     def pool(self) -> tuple[Slots, PoolFigures]:
@@ -112,10 +115,12 @@ class Engine:
             aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
         loop = asyncio.create_task(self._loop(main, acts, claim))
         halt = asyncio.create_task(self._halt(acts))
+        statements = asyncio.create_task(self._statements.keep(claim))
         try:
             await _first_of([loop, halt, *aides])
+            await self._statements.finish(statements, claim)
         finally:
-            await _end(acts.tasks)
+            await _end([*acts.tasks, statements])
             await self._ledger.close(CLOSE_SECONDS)
         await self._close(claim)
         return self.state

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from interlock.engine.graph_watch import GraphSource
 from interlock.engine.host import Host, IdleHost
+from interlock.engine.notary import Notary
 from interlock.engine.publish import LocalOnly, Publisher
 from interlock.engine.reserved import Reserved
 from interlock.engine.screen import Screen, screen_nothing
@@ -84,5 +85,7 @@ class Env:
     """Their results in this run."""
     environment: Callable[[], str] = _unknown_environment
     """Digest of what decides the result of a check besides the tree, as it is now; empty: it is not known."""
+    notary: Notary | None = None
+    """Writes a statement about each landed commit; None: there are none."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

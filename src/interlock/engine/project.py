@@ -20,6 +20,7 @@ from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
+from interlock.engine.notary import notary_of
 from interlock.engine.publish import LocalOnly, Publisher, PushFirst
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
@@ -246,6 +247,7 @@ class Project(Calls):
             plan=GraphFile(self),
             reach=ServerCheck(self.brake, os.environ) if self.brake else None,
             screen=self.screening.screen,
+            notary=notary_of(self.place, self.settings, self.clean),
             canaries=functools.partial(make_canaries, self.place),
             publisher=self.publisher,
             environment=partial(reusable, self),

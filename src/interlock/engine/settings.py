@@ -138,6 +138,9 @@ class Settings(LandingSettings):
     """The longest wait of a call for its turn. After it the agent program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
+    statements: Literal["auto", "signed", "unsigned", "off"] = "auto"
+    """The statement about each landed commit, in git notes. `auto`: signed if your git signs commits.
+    `signed`: with your git's key in any case. In your own file only."""
     notify: Literal["auto", "bell", "desktop", "off"] = "auto"
     """Notification when `interlock run` on a terminal ends or an agent waits for you: `bell` rings, `auto`
     also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""

@@ -74,6 +74,7 @@ OWN = {
     "hooks": "starts programs on your machine",
     "key_hosts": "sends keys of yours to others",
     "workspace_folder": "says where on your machine files are written",
+    "statements": "signs with your key",
     "trust_folders": "says which repositories you trust",
     "setup_hosts": "opens the network to the commands of a repository",
 }

@@ -10,7 +10,7 @@ from interlock.events.clutch import clutch_decided
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
-from interlock.events.state_parts import LessonState, Measured, Provider
+from interlock.events.state_parts import LessonState, Measured, Provider, Unstated
 from interlock.model.outcome import OWN_FAULTS
 from interlock.model.reason import said
 from interlock.model.task import TaskId
@@ -137,6 +137,11 @@ def _pool_measured(state: State, fact: f.PoolMeasured, row: Recorded) -> set[Tas
     return set()
 
 
+def _statements_delayed(state: State, fact: f.StatementsDelayed, _: Recorded) -> set[TaskId]:
+    state.unstated = Unstated(fact.commits, fact.why) if fact.commits > 0 else None
+    return set()
+
+
 def _nothing(_state: State, _fact: f.Fact, _: Recorded) -> set[TaskId]:
     """Change nothing: the fact is there to be read."""
     return set()
@@ -155,4 +160,5 @@ HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.ScopeRequested: _scope_requested,
     f.ScopeAnswered: _scope_answered,
     f.PoolMeasured: _pool_measured,
+    f.StatementsDelayed: _statements_delayed,
 }

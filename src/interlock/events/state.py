@@ -17,6 +17,7 @@ from interlock.events.state_parts import (
     RunState,
     StartLimits,
     TaskIndex,
+    Unstated,
 )
 from interlock.events.task_parts import Change, Queue, Session, Spent, Talk, Trouble
 from interlock.events.versions import Unknown
@@ -135,6 +136,8 @@ class State:
     learned: Learned = field(default_factory=Learned)
     used: Usage = field(default_factory=Usage)
     """The usage of all attempts of all tasks, however they ended."""
+    unstated: Unstated | None = None
+    """None: each landed commit has its statement, as far as the log says."""
     unknown: Unknown | None = None
     """The fact because of which this version may decide nothing from this log; None: there is none."""
     passed_over: int = 0

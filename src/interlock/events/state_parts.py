@@ -177,6 +177,14 @@ class Main:
     tree: Tree = Tree("")
 
 
+@dataclass(frozen=True, slots=True)
+class Unstated:
+    """Landed commits whose statement could not be written."""
+
+    commits: int
+    why: Reason | None
+
+
 @dataclass(slots=True)
 class Checks:
     """Results and times of checks."""

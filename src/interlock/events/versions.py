@@ -68,6 +68,7 @@ _UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened")
 SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
+    "StatementsDelayed": Shape(1, ANY),
 }
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 

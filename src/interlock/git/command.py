@@ -176,7 +176,7 @@ class Git:
         """Run one git command; raise `GitFailed` unless its exit status is one of `ok`."""
         most = bounds.OUTPUT_BYTES if self.untrusted and limit_bytes is None else limit_bytes
         process = _spawn(self, argv, feed)
-        output = await _finish(process, argv[0], Drain(sink or BytesIO(), most), timeout)
+        output = await finish(process, argv[0], Drain(sink or BytesIO(), most), timeout)
         if self.untrusted:
             _refuse_excess(argv[0], output, said_too_much=output.cut and limit_bytes is None)
         if output.code not in ok and not output.cut:
@@ -281,7 +281,7 @@ def _refuse_excess(name: str, output: Output, *, said_too_much: bool) -> None:
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
     process = _popen(("git", *argv), user_environment(), path, subprocess.DEVNULL, Git(path, as_user=True))
-    return await _finish(process, argv[0], Drain(BytesIO(), None), 60.0)
+    return await finish(process, argv[0], Drain(BytesIO(), None), 60.0)
 
 
 def _spawn(git: Git, argv: Sequence[str], feed: bytes | BinaryIO) -> subprocess.Popen[bytes]:
@@ -336,7 +336,8 @@ def _explained(directory: Path) -> Iterator[None]:
         raise EnvironmentProblem(f"git cannot be started: {error.strerror}") from error
 
 
-async def _finish(process: subprocess.Popen[bytes], name: str, drain: Drain, seconds: float) -> Output:
+async def finish(process: subprocess.Popen[bytes], name: str, drain: Drain, seconds: float) -> Output:
+    """Wait for a program that was started with pipes, and end it when its time is over."""
     child = Child(process, drain)
     try:
         async with asyncio.timeout(seconds):

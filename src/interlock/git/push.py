@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, UnsafeLanding
+from interlock.git.notes import REF as NOTES
 from interlock.git.place import Place
 from interlock.git.upstream import Upstream, as_user, behind_and_ahead, fetch, upstream_of
 from interlock.model.errors import EnvironmentProblem
@@ -89,6 +90,11 @@ async def push_branch(place: Place, commit: str, branch: str) -> Push:
         return Push(PushOutcome.PUSHED, name)
     reached = not await fetch(place, upstream)
     return Push(PushOutcome.REFUSED if reached else PushOutcome.UNREACHABLE, name, text)
+
+
+async def push_notes(place: Place) -> str:
+    """Push the statements about landed commits; return the last words of git if that does not work."""
+    return await _push(place, await required_upstream(place), f"{NOTES}:{NOTES}")
 
 
 async def refuse_unready(place: Place) -> Upstream:

@@ -27,6 +27,8 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
     when every command could have run once on the change, twice on main and three times for each canary.
 13. A change may land while a merge with the upstream is checked: it is merged and checked anew, three times.
 14. A task that waits for a lease of another is given up when its `lease_timeout` is over (`engine.decide`).
+15. A statement that cannot be written is tried again after 1 s, up to 1 min, eight times in a row; then with
+    the next landing, and at the end of the run. No task waits for it.
 """
 
 from collections.abc import Sequence
@@ -52,6 +54,7 @@ TROUBLE_SECONDS, MAX_TROUBLE_SECONDS = 5.0, 300.0
 WRITE_SECONDS, ROUND_SECONDS, MAX_LOG_SECONDS = 0.5, 1.0, 10.0
 IMPORT_SECONDS, MAX_IMPORT_SECONDS, MAX_IMPORTS = 1.0, 30.0, 23
 UPSTREAM_TRIES = 3
+STATEMENT_SECONDS, MAX_STATEMENT_SECONDS, STATEMENT_TRIES = 1.0, 60.0, 8
 
 PhaseKey = tuple[TaskId, int, str, int]
 """The first fields of every fact about a phase: task, attempt, phase, epoch."""
@@ -132,6 +135,11 @@ def trouble_delay(times: int) -> float:
 def log_delay(first: float, times: int) -> float:
     """Return the pause after the log could not be used, so many times before (rule 10)."""
     return grown(first, MAX_LOG_SECONDS, times)
+
+
+def statement_delay(times: int) -> float:
+    """Return the pause after statements could not be written, so many times in a row (rule 15)."""
+    return grown(STATEMENT_SECONDS, MAX_STATEMENT_SECONDS, times - 1)
 
 
 def import_pauses() -> list[float]:

@@ -47,6 +47,15 @@ class MainSeen(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class StatementsDelayed(Fact):
+    """Landed commits have no statement yet, as it could not be written; it is tried again."""
+
+    commits: int
+    """0: all have one again."""
+    why: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SetupBuilt(Fact):
     """The graph's `setup` was carried out for a tree: dependencies were installed, or could not be."""
 

@@ -64,6 +64,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "errors": Entry("Look", f"{_HERE}.learned", "Show each failure once: its tasks, and what fixed it."),
     "lessons": Entry("Look", f"{_HERE}.learned", "Show lessons from past attempts, and if they help."),
+    "verify": Entry("Look", f"{_HERE}.verify", "Verify the statements about landed commits, offline."),
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "diff": Entry("Look", f"{_HERE}.show", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show the prompt of an agent."),

@@ -9,6 +9,7 @@ from pathlib import Path
 from interlock.engine.identity import in_charge
 from interlock.engine.ledger import Tell
 from interlock.engine.loading import unknown_hint, unknown_text
+from interlock.engine.notary import notary_of
 from interlock.engine.project import Project
 from interlock.engine.settings import load, store_address
 from interlock.events.facts import CanaryTried
@@ -34,6 +35,7 @@ from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
 from interlock.ui.plain import counted, listed
 from interlock.ui.reading import all_rows
+from interlock.ui.words.limits import delayed_text
 
 LOW_BYTES = 1 << 30
 """Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
@@ -119,6 +121,18 @@ async def _signing(project: Project) -> list[Finding]:
 async def _publishing(project: Project) -> list[Finding]:
     upstream = await project.try_publishing()
     return [good("publishing", f"tested changes are pushed to {upstream} first")] if upstream else []
+
+
+async def _statements(project: Project) -> list[Finding]:
+    """Name landed commits without a statement, and a key that cannot sign one."""
+    notary = notary_of(project.place, project.settings, project.clean)
+    state = (await read(project.store)).state
+    if notary is None:
+        return []
+    signed = await notary.try_signing()
+    if text := delayed_text(state):
+        return [warning("statements", text, "interlock run")]
+    return [good("statements", f"landed commits get a{' signed' if signed else 'n unsigned'} statement")]
 
 
 async def _branch(project: Project) -> list[Finding]:
@@ -236,6 +250,7 @@ _EXAMINATIONS: dict[str, Examination] = {
     "branch": _branch,
     "signing": _signing,
     "publishing": _publishing,
+    "statements": _statements,
     "state": _state_folder,
     "disk": _disk,
     "log": _log,

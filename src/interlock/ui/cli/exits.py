@@ -22,7 +22,8 @@ class ExitCode(IntEnum):
 
 MEANING: dict[ExitCode, str] = {
     ExitCode.OK: "Success; for `run`, `wait` and `status --exit-code`: every selected task has landed.",
-    ExitCode.FAILED: "The run is over and a task did not land; `doctor --prove`: a demonstration failed.",
+    ExitCode.FAILED: "The run is over and a task did not land; `doctor --prove`: a demonstration failed; "
+    "`verify`: a commit has a problem.",
     ExitCode.USAGE: "The command line, the settings or the task graph are invalid. Nothing was changed.",
     ExitCode.DECLINED: "You answered no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",

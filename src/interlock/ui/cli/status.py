@@ -27,7 +27,7 @@ from interlock.ui.queries.status import ETA, alike_failures, obstacles, status_d
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
-from interlock.ui.words.limits import brake_line, sandbox_warning
+from interlock.ui.words.limits import brake_line, delayed_text, sandbox_warning
 from interlock.ui.words.sessions import tokens
 
 ALIKE_CHARS = 80
@@ -99,6 +99,8 @@ def heading(reading: Reading, board: Board) -> Iterator[str]:
         yield line
     if reading.is_live and (line := brake_line(reading.state)):
         yield line
+    if text := delayed_text(reading.state):
+        yield paint(text, "yellow")
     yield from _alike(reading.state)
 
 

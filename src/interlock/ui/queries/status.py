@@ -90,10 +90,19 @@ def status_document(reading: Reading) -> dict[str, object]:
         "alike": [
             {"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike_failures(state)
         ],
+        "statements": unstated_object(state),
         "unknown": state.unknown,
         "position": state.seq,
         "time": reading.now,
     }
+
+
+def unstated_object(state: State) -> dict[str, object] | None:
+    """Landed commits whose statement could not be written; None: there are none."""
+    if state.unstated is None:
+        return None
+    why = state.unstated.why
+    return {"missing": state.unstated.commits, "why": reason_object(why) if why else None}
 
 
 def summary_document(state: State, metrics: "Metrics", found: list[TaskRow], logs: str) -> dict[str, object]:

@@ -1,12 +1,15 @@
-"""The limits in force, each in one line: what holds agents back right now, and a reduced sandbox."""
+"""The limits in force, each in one line: what holds agents back right now, a reduced sandbox, and
+statements that are late."""
 
 from collections.abc import Iterator
 
 from interlock.events.state import State
 from interlock.model.sandbox import Sandbox
-from interlock.ui.plain import inert
+from interlock.ui.plain import counted, inert, shortened
 from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text
+
+DELAY_CHARS = 160
 
 
 def brake_line(state: State, besides: frozenset[str] = frozenset()) -> str:
@@ -36,3 +39,12 @@ def sandbox_warning(state: State) -> str:
     """The words that every screen shows if agents of the last run could reach more than they should."""
     kind = state.run.sandbox if state.run else ""
     return {Sandbox.NONE.value: "NO SANDBOX", Sandbox.LANDLOCK.value: "reduced sandbox"}.get(kind, "")
+
+
+def delayed_text(state: State) -> str:
+    """The landed commits whose statements could not be written; empty: there are none."""
+    if state.unstated is None:
+        return ""
+    late, why = state.unstated, state.unstated.why
+    because = f": {shortened(inert(reason_text(why)), DELAY_CHARS)}" if why else ""
+    return f"no statement yet about {counted(late.commits, 'landed commit')}{because}"

@@ -1,0 +1,121 @@
+"""Verifies commits by their statements: offline, and against the log if it is the one they were made from."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from interlock.engine.notary import log_name
+from interlock.git.command import Git
+from interlock.git.notes import REF, read_notes
+from interlock.git.place import Place
+from interlock.git.signing import Checked, Signing, Standing, read_signing
+from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.task import Commit, TaskId
+from interlock.store.protocol import Store
+from interlock.train import proof
+from interlock.train.proof import CommitOnBranch, Flaw, Judged, Opened, Part
+from interlock.train.statement import Statement, signed_bytes, told
+
+_AT_ONCE = 4
+"""The most programs that check a signature at the same time."""
+
+
+class NoStatements(EnvironmentProblem):
+    """The repository has no notes of Interlock."""
+
+    code = "no-statements"
+    hint = f"git fetch origin {REF}:{REF}"
+    retryable = False
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What statements are compared with."""
+
+    place: Place
+    store: Store | None
+    """The log; None: it cannot be used."""
+    signers: Path | None = None
+    """The allowed SSH signers, in place of those of git."""
+    allow_unsigned: bool = False
+
+
+async def verify(means: Means, revision: str) -> list[Judged]:
+    """Judge the commits of a range along first parents, or one commit; the newest first."""
+    git = means.place.git
+    commits = await _commits(git, revision)
+    notes = await read_notes(git, commits)
+    if not notes and not (await git.names(REF))[0]:
+        raise NoStatements(f"there are no statements here ({REF})")
+    contents = await git.objects(commits)
+    user = replace(git, as_user=True)
+    signing = await read_signing(user, means.place.work_tree or means.place.common_dir)
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def judged(commit: Commit, content: bytes) -> Judged:
+        found = proof.commit_on_branch(commit, content)
+        if commit not in notes:
+            return proof.without_statement(found)
+        async with turns:
+            return await _judged(means, signing, found, notes[commit])
+
+    pairs = zip(commits, contents, strict=True)
+    return list(await asyncio.gather(*(judged(commit, content) for commit, (_, content) in pairs)))
+
+
+async def _commits(git: Git, revision: str) -> list[Commit]:
+    most = () if ".." in revision else ("--max-count=1",)
+    words = ("rev-list", "--first-parent", *most, "--end-of-options", revision, "--")
+    said = await git.run(*words, ok=(0, 128, 129))
+    if said.code:
+        raise UsageError(f"{revision!r} names no commit here", "for example: interlock verify main~20..main")
+    return [Commit(line) for line in said.line.split()]
+
+
+async def _judged(means: Means, signing: Signing, found: CommitOnBranch, note: bytes) -> Judged:
+    opened = proof.opened(note)
+    if opened is None:
+        return Judged(found.commit, found.task, Flaw.EDITED, Part.FORM)
+    said = opened.statement
+    task = next((TaskId(change.task) for change in said.predicate.interlock.changes), found.task)
+    judged = Judged(found.commit, task, statement=said, is_signed=bool(opened.signature))
+    if part := proof.difference(found, said):
+        return replace(judged, flaw=Flaw.EDITED, part=part)
+    signature = await _signature(means, signing, opened, found.time)
+    if signature and signature.standing is Standing.BAD:
+        return replace(judged, flaw=Flaw.EDITED, part=Part.SIGNATURE)
+    confirmed = await _confirmed(means, found.commit, said)
+    if confirmed is False:
+        return replace(judged, flaw=Flaw.EDITED, part=Part.LOG)
+    judged = replace(judged, signer=signature.signer if signature else "", confirmed=bool(confirmed))
+    if part := proof.untested(said):
+        return replace(judged, flaw=Flaw.UNTESTED, part=part)
+    return judged if confirmed else _unvouched(means, judged, signature)
+
+
+def _unvouched(means: Means, judged: Judged, signature: Checked | None) -> Judged:
+    """Judge by the signature alone: there is no log that says the same."""
+    if signature is None:
+        return judged if means.allow_unsigned else replace(judged, flaw=Flaw.UNSIGNED)
+    if signature.standing is Standing.GOOD:
+        return judged
+    part = Part.NO_SIGNERS if signature.standing is Standing.NO_SIGNERS else None
+    return replace(judged, flaw=Flaw.UNKNOWN_SIGNER, part=part)
+
+
+async def _signature(means: Means, signing: Signing, opened: Opened, when: int) -> Checked | None:
+    if not opened.signature:
+        return None
+    return await signing.check(signed_bytes(opened.payload), opened.signature, when, means.signers)
+
+
+async def _confirmed(means: Means, commit: Commit, said: Statement) -> bool | None:
+    """Return True if the log says the same, False if it says something else; None: it does not know."""
+    fact, log = said.predicate.interlock.fact, log_name(means.place)
+    if means.store is None or not log or fact is None or fact.log != log:
+        return None
+    for change in said.predicate.interlock.changes:
+        landing = told(await means.store.about_task(TaskId(change.task)), commit)
+        if landing:
+            return proof.agrees(said, landing)
+    return None

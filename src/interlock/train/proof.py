@@ -1,0 +1,173 @@
+"""Judges a commit by its statement: whether what is on the branch was tested by Interlock as it is.
+
+Rules:
+1. A statement counts for one commit: the commit, its tree and its first parent are compared.
+2. A signature covers the statement to the byte. Without one, only a log that says the same vouches for it.
+3. A check that failed counts only if the statement marks it as failing on the base too.
+"""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from enum import StrEnum
+
+import msgspec
+
+from interlock.model.outcome import CheckResult
+from interlock.model.redact import MARK
+from interlock.model.task import Commit, TaskId, Tree
+from interlock.train.statement import PAYLOAD, PREDICATE, STATEMENT, Check, Envelope, Statement, Told
+
+TRAILER = "Interlock-Task: "
+
+
+class Flaw(StrEnum):
+    """What is wrong with a commit."""
+
+    MISSING = "missing"
+    """A task landed it, and it has no statement."""
+    BY_HAND = "by-hand"
+    """It has neither a statement nor the trailer of a landing."""
+    EDITED = "edited"
+    """The statement, the signature, the commit and the log do not agree."""
+    UNTESTED = "untested"
+    """No check ran on it, or a failed one has no excuse."""
+    UNSIGNED = "unsigned"
+    """The statement has no signature, and no log vouches for it."""
+    UNKNOWN_SIGNER = "unknown-signer"
+    """The signature is good, but not by a signer that is allowed."""
+
+
+class Part(StrEnum):
+    """The part that a flaw is in."""
+
+    FORM = "form"
+    SIGNATURE = "signature"
+    COMMIT = "commit"
+    TREE = "tree"
+    BASE = "base"
+    LOG = "log"
+    NO_CHECK = "no-check"
+    CHECK = "check"
+    NO_SIGNERS = "no-signers"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict on one commit."""
+
+    commit: Commit
+    task: TaskId = TaskId("")
+    flaw: Flaw | None = None
+    part: Part | None = None
+    statement: Statement | None = None
+    is_signed: bool = False
+    signer: str = ""
+    """Who signed it; empty: it is unsigned, or by whom is not known."""
+    confirmed: bool = False
+    """The log here says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitOnBranch:
+    """A commit as git has it."""
+
+    commit: Commit
+    tree: Tree
+    parent: Commit
+    """Its first parent; empty: it has none."""
+    time: int
+    """Seconds since 1970 at which it was committed."""
+    task: TaskId
+    """The task of its trailer; empty: it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A note, taken apart."""
+
+    statement: Statement
+    payload: bytes
+    signature: bytes
+
+
+def commit_on_branch(commit: Commit, content: bytes) -> CommitOnBranch:
+    """Read a commit object."""
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    fields = [line.split(" ") for line in head.splitlines() if line[:1] != " "]
+    tree = next((words[1] for words in fields if words[0] == "tree"), "")
+    parent = next((words[1] for words in fields if words[0] == "parent"), "")
+    when = next((words[-2] for words in fields if words[0] == "committer"), "0")
+    named = [line for line in message.splitlines() if line.startswith(TRAILER)]
+    task = named[-1].removeprefix(TRAILER).strip() if named else ""
+    return CommitOnBranch(
+        commit, Tree(tree), Commit(parent), int(when) if when.isdigit() else 0, TaskId(task)
+    )
+
+
+def opened(note: bytes) -> Opened | None:
+    """Take a note apart; None if it is no statement of the known form."""
+    try:
+        envelope = msgspec.json.decode(note, type=Envelope)
+        payload = base64.b64decode(envelope.payload, validate=True)
+        signature = (
+            base64.b64decode(envelope.signatures[0].sig, validate=True) if envelope.signatures else b""
+        )
+        statement = msgspec.json.decode(payload, type=Statement)
+    except (msgspec.MsgspecError, ValueError, RecursionError, binascii.Error):
+        return None
+    is_known = (envelope.payload_type, statement.type, statement.predicate_type) == (
+        PAYLOAD,
+        STATEMENT,
+        PREDICATE,
+    )
+    return Opened(statement, payload, signature) if is_known else None
+
+
+def without_statement(found: CommitOnBranch) -> Judged:
+    return Judged(found.commit, found.task, Flaw.MISSING if found.task else Flaw.BY_HAND)
+
+
+def difference(found: CommitOnBranch, statement: Statement) -> Part | None:
+    """Return the first part of the statement that is not about this commit; None: all of it is."""
+    said = statement.predicate.interlock
+    if not any(subject.digest.get("gitCommit") == found.commit for subject in statement.subject):
+        return Part.COMMIT
+    if said.tree.get("gitTree") != found.tree:
+        return Part.TREE
+    return Part.BASE if said.base.get("gitCommit") != found.parent else None
+
+
+def untested(statement: Statement) -> Part | None:
+    """Return the reason that the commit does not count as tested; None: it does."""
+    said = statement.predicate.interlock
+    if not said.checks:
+        return Part.NO_CHECK
+    return None if all(check.is_excused for check in said.checks) else Part.CHECK
+
+
+def failed(statement: Statement) -> list[Check]:
+    return [check for check in statement.predicate.interlock.checks if not check.is_excused]
+
+
+def agrees(statement: Statement, landing: Told) -> bool:
+    """Return True if the statement says of a landing what the log says."""
+    said, made = statement.predicate.interlock, landing.passed
+    place = said.fact
+    return (
+        place is not None
+        and (place.position, place.hash.get("sha256")) == (landing.position, landing.hash)
+        and (said.base.get("gitCommit"), said.tree.get("gitTree")) == (made.base, made.tree)
+        and (made.task, made.attempt) in [(change.task, change.attempt) for change in said.changes]
+        and len(said.checks) == len(made.checks)
+        and all(map(_is_same, said.checks, made.checks))
+    )
+
+
+def _is_same(said: Check, ran: CheckResult) -> bool:
+    ends = (said.exit_code, said.timed_out, said.red_on_base) == (
+        ran.exit_code,
+        ran.timed_out,
+        ran.red_on_base,
+    )
+    return ends and (said.command == ran.command or MARK in said.command)
