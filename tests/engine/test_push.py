@@ -173,7 +173,7 @@ def test_no_hook_of_the_person_runs_and_no_other_ref_is_pushed(scratch: Scratch)
     scratch.git("tag", "-a", "-m", "x", "v1")
     scratch.interlock("run")
     assert not (scratch.gates / "ran").exists()
-    assert remote.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    assert remote.git("for-each-ref", "--format=%(refname)") == "refs/heads/main\nrefs/notes/interlock"
 
 
 def test_credentials_come_from_the_helper_of_the_person_and_nothing_asks(scratch: Scratch) -> None:

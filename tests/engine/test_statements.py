@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.remotes import Remote
 from tests.engine.scratch import WAIT, Scratch
 
 pytestmark = [
@@ -308,6 +309,33 @@ def test_notes_that_are_deleted_during_a_run_are_written_again_by_the_next(
     scratch.interlock("run")
     scratch.interlock("verify", "main~2..main")
     assert scratch.git("rev-parse", "refs/notes/commits") == mine
+
+
+def test_statements_are_pushed_with_what_they_are_about(scratch: Scratch, home: Path) -> None:
+    scratch.write(interlock__toml='land = "push"\n')
+    scratch.graph(TWO, verify='["test -d ."]')
+    remote = Remote(scratch)
+    refuse = remote.hook("update", "case $1 in refs/notes/*) echo no notes here >&2; exit 1; esac")
+    said = scratch.interlock("run")
+    assert set(scratch.states().values()) == {"done"}
+    assert "warning: the statements are not pushed" in said
+    assert remote.git("for-each-ref", REF) == ""
+    refuse.unlink()
+    scratch.interlock("run")
+    assert remote.git("rev-parse", REF) == scratch.git("rev-parse", REF)
+
+
+def test_statements_of_others_on_the_remote_are_kept(scratch: Scratch, home: Path) -> None:
+    scratch.write(interlock__toml='land = "push"\n')
+    scratch.graph(TWO, verify='["test -d ."]')
+    remote = Remote(scratch)
+    start = remote.git("rev-parse", "main")
+    remote.colleague_git("notes", "--ref=interlock", "add", "-m", "theirs", start)
+    remote.colleague_git("push", "-q", "origin", REF)
+    assert "warning" not in scratch.interlock("run")
+    assert remote.git("notes", "--ref=interlock", "show", start) == "theirs"
+    assert len(remote.git("notes", "--ref=interlock", "list").splitlines()) == 3
+    remote.git("merge-base", "--is-ancestor", remote.colleague_git("rev-parse", REF), REF)
 
 
 def signer(home: Path, script: str) -> None:

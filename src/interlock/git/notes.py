@@ -26,7 +26,11 @@ async def noted(git: Git) -> dict[Commit, str]:
     """List the commits that have a note, each with the blob of it."""
     if (await git.run("rev-parse", "-q", "--verify", REF, ok=(0, 1, 128))).code:
         return {}
-    said = await git.run("ls-tree", "-r", "-z", REF)
+    return await _listed(git, REF)
+
+
+async def _listed(git: Git, ref: str) -> dict[Commit, str]:
+    said = await git.run("ls-tree", "-r", "-z", ref)
     entries = (entry.partition("\t") for entry in said.items)
     # Git may keep the note of abcdef as ab/cdef, or as ab/cd/ef.
     return {Commit(path.replace("/", "")): head.split(" ")[2] for head, _, path in entries}
@@ -50,12 +54,26 @@ async def write_notes(place: Place, notes: Mapping[Commit, bytes], message: str)
         commit: (await git.run("hash-object", "-w", "--stdin", feed=text)).line
         for commit, text in notes.items()
     }
-    said = ""
+    await _move(place, blobs, message)
+
+
+async def add_fetched_notes(place: Place, ref: str) -> None:
+    """Add the notes that another repository has below its ref, about commits that have none here."""
+    git = place.git
+    theirs, ours = await _listed(git, ref), await noted(git)
+    new = {name: blob for name, blob in theirs.items() if name not in ours and place.is_object_id(name)}
+    await _move(place, new, "interlock: add the statements of others", (await git.names(ref))[0] or "")
+
+
+async def _move(place: Place, blobs: Mapping[Commit, str], message: str, besides: str = "") -> None:
+    """Move the ref to a commit that has these notes too. `besides`: one more parent of it."""
+    git, said = place.git, ""
     for _ in range(_TRIES):
         old, is_commit = await git.names(REF, f"{REF}^{{commit}}")
         if old and not is_commit:
             raise GitFailed("notes", f"{REF} is not a commit")
-        new = await _with_notes(place, blobs, old, message)
+        parents = [parent for parent in (old, besides) if parent]
+        new = await _with_notes(place, blobs, parents, message)
         moved = await git.run("update-ref", REF, new, old or "0" * len(new), ok=(0, 1, 128))
         if moved.code == 0:
             return
@@ -65,15 +83,15 @@ async def write_notes(place: Place, notes: Mapping[Commit, bytes], message: str)
     raise GitFailed("update-ref", said)
 
 
-async def _with_notes(place: Place, blobs: Mapping[Commit, str], old: str | None, message: str) -> str:
+async def _with_notes(place: Place, blobs: Mapping[Commit, str], parents: Sequence[str], message: str) -> str:
     with tempfile.TemporaryDirectory(dir=place.state) as folder:
         git = place.git.having(GIT_INDEX_FILE=str(Path(folder) / "index"))
-        if old:
-            await git.run("read-tree", f"{old}^{{tree}}")
+        if parents:
+            await git.run("read-tree", f"{parents[0]}^{{tree}}")
         lines = (line for commit, blob in blobs.items() for line in _index_lines(commit, blob))
         await git.run("update-index", "-z", "--index-info", feed="".join(lines).encode())
         tree = (await git.run("write-tree")).line
-    above = ("-p", old) if old else ()
+    above = [word for parent in parents for word in ("-p", parent)]
     return (await place.git.run("commit-tree", tree, *above, feed=f"{message}\n".encode())).line
 
 

@@ -17,6 +17,7 @@ from enum import StrEnum
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.notes import REF as NOTES
+from interlock.git.notes import add_fetched_notes
 from interlock.git.place import Place
 from interlock.git.upstream import Upstream, as_user, behind_and_ahead, fetch, upstream_of
 from interlock.model.errors import EnvironmentProblem
@@ -24,6 +25,7 @@ from interlock.model.outcome import Landing
 
 PUSH_SECONDS = 300.0
 _LINE_CHARS = 300
+_FETCHED = "refs/interlock/fetched-notes"
 _LOGIN = re.compile(r"//[^/@\s]*@")
 """A user and a password in an address."""
 _WORDS = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
@@ -93,8 +95,29 @@ async def push_branch(place: Place, commit: str, branch: str) -> Push:
 
 
 async def push_notes(place: Place) -> str:
-    """Push the statements about landed commits; return the last words of git if that does not work."""
-    return await _push(place, await required_upstream(place), f"{NOTES}:{NOTES}")
+    """Push the statements about landed commits; return the last words of git if that does not work.
+
+    Others may have pushed theirs meanwhile: these are added to ours first.
+    """
+    upstream = await required_upstream(place)
+    text = await _push(place, upstream, f"{NOTES}:{NOTES}")
+    if text and await _fetch_notes(place, upstream):
+        await add_fetched_notes(place, _FETCHED)
+        text = await _push(place, upstream, f"{NOTES}:{NOTES}")
+    return text
+
+
+async def _fetch_notes(place: Place, upstream: Upstream) -> bool:
+    """Fetch the statements of others; return True if the remote has some that are not here."""
+    words = ("--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head", "--no-recurse-submodules")
+    spec = f"+{NOTES}:{_FETCHED}"
+    try:
+        await _user(place).run(
+            "fetch", *words, "--end-of-options", upstream.remote, spec, timeout=PUSH_SECONDS
+        )
+    except GitFailed:
+        return False
+    return (await place.git.run("merge-base", "--is-ancestor", _FETCHED, NOTES, ok=(0, 1))).code == 1
 
 
 async def refuse_unready(place: Place) -> Upstream:
