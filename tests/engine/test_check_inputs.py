@@ -1,4 +1,4 @@
-"""Checks are not run again on the files that they passed on, and see no others than they declare."""
+"""Checks are not run again on the files that they passed on, and see no others than they declare (D14)."""
 
 import pytest
 
@@ -17,3 +17,133 @@ def test_a_check_is_not_run_again_on_the_tree_of_main_that_it_passed_on(scratch:
     assert check["reused"]
     assert (check["saw"], check["log"]) == (tried["saw"], tried["log"])
     assert "reused: the same files were tested before" in scratch.interlock("show", "a")
+
+
+AREAS = """\
+  a: {goal: a, touches: [one/**]}
+  b: {goal: b, touches: [two/**], needs: [a]}
+"""
+AGENT = "case $INTERLOCK_TASK_ID in a) echo x > one/a;; b) echo x > two/b;; esac"
+
+
+def two_areas(scratch: Scratch, *checks: tuple[str, str], agent: str = AGENT, tasks: str = AREAS) -> None:
+    """A project with the folders `one`, `two` and `shared`, and checks as commands with inputs."""
+    for folder in ("one", "two", "shared"):
+        (scratch.root / folder).mkdir(exist_ok=True)
+        (scratch.root / folder / "file").write_text(f"{folder}\n")
+    written = ", ".join(f'{{run: "{command}", inputs: [{inputs}]}}' for command, inputs in checks)
+    scratch.graph(tasks, agent, verify=f"[{written}]")
+
+
+def checks_of(scratch: Scratch, task: str) -> dict[str, bool]:
+    """The checks of a task's change that passed, and whether each was reused."""
+    facts = [fact["fact"] for fact in scratch.facts("CandidatePassed")]
+    (checks,) = [fact["checks"] for fact in facts if fact["task"] == task]
+    return {check["command"]: check.get("reused", False) for check in checks}
+
+
+def test_a_change_in_another_area_is_not_tested_again(scratch: Scratch) -> None:
+    """The results on main count for the files that a change leaves as they are, also after main moved."""
+    two_areas(scratch, ("ls one", "one/**, shared/**"), ("ls two", "two/**, shared/**"))
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done"}
+    assert checks_of(scratch, "a") == {"ls one": False, "ls two": True}
+    assert checks_of(scratch, "b") == {"ls one": True, "ls two": False}
+    told = scratch.interlock("explain", "b")
+    assert "`ls one` passed (reused: the same files were tested before)" in told
+
+
+TRIES = """\
+set -e
+test -e one/file -a -e one/sub/file
+hidden() {{ if "$@"; then echo "this must fail: $*"; exit 1; fi; }}
+for file in two/file "{root}/two/file" one/link one/absolute one/folder/file one/../two/file \\
+    ignored.txt built/product task-graph.yaml "{root}/task-graph.yaml" "{root}/.git/HEAD"
+do hidden cat "$file"; done
+for folder in two "{root}/two" .git/objects "{root}/.git/objects" .git/interlock /run/interlock/objects
+do hidden ls "$folder"; done
+hidden git cat-file --batch-all-objects --batch-check
+hidden git show HEAD:two/file
+if find . "{root}" -name file | grep two; then exit 1; fi
+test "$PWD" != "{root}" || cat node_modules/package
+"""
+"""Ways to a file that is not among the inputs, all of which must fail, and what must be there."""
+
+
+@pytest.fixture(params=["overlay", "copies"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "copies":
+        monkeypatch.setenv("INTERLOCK_SANDBOX", "landlock")
+    return str(request.param)
+
+
+def test_a_check_sees_nothing_of_the_repository_but_its_inputs(scratch: Scratch, kind: str) -> None:
+    root = scratch.root
+    for folder in ("one/sub", "built", "node_modules"):
+        (root / folder).mkdir(parents=True)
+    (root / "one/sub/file").touch()
+    (root / "one/tries.sh").write_text(TRIES.format(root=root))
+    (root / "built/product").write_text("secret\n")
+    (root / "node_modules/package").write_text("installed\n")
+    (root / "one/link").symlink_to("../two/file")
+    (root / "one/folder").symlink_to("../two")
+    (root / "one/absolute").symlink_to(root / "two/file")
+    scratch.write(__gitignore="ignored.txt\nbuilt/\nnode_modules/\n", ignored__txt="secret\n")
+    two_areas(scratch, ("sh one/tries.sh", "one/**"), tasks="  a: {goal: a}\n")
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done"}, kind
+    assert scratch.git("show", "main:one/a") == "x"
+
+
+def test_results_are_not_reused_in_another_environment(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = ("ls one", "one/**"), ("ls two", "two/**")
+    two_areas(scratch, *checks, tasks="  a: {goal: a}\n")
+    scratch.interlock("run")
+    two_areas(scratch, *checks)
+    monkeypatch.setenv("LC_OTHER", "1")
+    scratch.interlock("run")
+    tried = [fact["fact"]["result"] for fact in scratch.facts("BaseChecked")]
+    assert [(each["command"], each.get("reused", False)) for each in tried] == 2 * [
+        ("ls one", False),
+        ("ls two", False),
+    ]
+    first, other = tried[1]["environment"], tried[3]["environment"]
+    assert first != other
+    (passed,) = [fact["fact"] for fact in scratch.facts("CandidatePassed") if fact["fact"]["task"] == "b"]
+    assert {check["environment"] for check in passed["checks"]} == {other}
+
+
+def test_without_a_sandbox_nothing_is_reused(scratch: Scratch) -> None:
+    two_areas(scratch, ("ls one", "one/**"), ("ls two", "two/**"))
+    scratch.interlock("run", "--unsafe-no-sandbox")
+    assert checks_of(scratch, "b") == {"ls one": False, "ls two": False}
+
+
+def test_code_is_broken_on_purpose_only_where_a_check_sees_it(scratch: Scratch) -> None:
+    for folder in ("one", "two"):
+        (scratch.root / folder).mkdir()
+        (scratch.root / folder / "shapes.py").write_text("def area(side):\n    return side * side\n")
+        (scratch.root / folder / "test_shapes.py").write_text("import shapes\nassert shapes.area(2) == 4\n")
+    two_areas(scratch, ("python3 one/test_shapes.py", "one/**"), tasks="  a: {goal: a}\n")
+    scratch.interlock("run")
+    (tried,) = [fact["fact"] for fact in scratch.facts("CanaryTried")]
+    assert tried["noticed"]
+    assert tried["places"] == ["one.shapes.area"]
+
+
+def test_a_change_that_no_check_sees_is_not_called_verified(scratch: Scratch) -> None:
+    agent = "echo 'x = 1' > two/code.py"
+    two_areas(scratch, ("ls one", "one/**"), tasks="  a: {goal: a}\n", agent=agent)
+    scratch.interlock("run")
+    (task,) = scratch.status()["tasks"]
+    assert (task["evidence"]["grade"], task["evidence"]["gap"]) == ("observed", "change-not-read")
+    assert task["evidence"]["about"] == ["two/code.py"]
+
+
+def test_inputs_that_match_nothing_are_refused_before_anything_starts(scratch: Scratch) -> None:
+    two_areas(scratch, ("ls one", "one/**, lib/**"))
+    told = scratch.interlock("plan", code=2)
+    assert "the input `lib/**` matches no file of the repository" in told
+    assert "task-graph.yaml:5:" in told

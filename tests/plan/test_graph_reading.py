@@ -220,3 +220,28 @@ def test_an_account_inside_the_sandbox_is_worth_a_warning() -> None:
     text = "version: 1\nagents: {c: {use: claude-code, login: true}}\ntasks: {a: {goal: x, agent: c}}\n"
     (warning,) = parse(text, "g").warnings
     assert "`c` can read and send out the credentials of its login" in warning.message
+
+
+def test_a_check_may_name_the_files_that_it_sees() -> None:
+    given = one(
+        "goal: x, verify: [{run: make a, inputs: [a/**, a/**, b]}, make], done_when: {run: t, inputs: [t]}"
+    )
+    assert (given.verify, given.done_when) == (("make a", "make"), ("t",))
+    assert given.inputs == (("t", ("t",)), ("make a", ("a/**", "b")))
+    assert (given.inputs_of("make a"), given.inputs_of("make")) == (("a/**", "b"), ())
+
+
+def test_the_inputs_of_a_default_hold_where_its_checks_do() -> None:
+    head = HEAD.replace("bot}\n", "bot, verify: {run: make, inputs: [src/**]}}\n", 1)
+    assert one("goal: x", head).inputs == (("make", ("src/**",)),)
+    assert one("goal: x, verify: [other]", head).inputs == ()
+
+
+def test_an_input_that_matches_no_file_is_an_error_when_the_files_are_known() -> None:
+    text = f"{HEAD}tasks:\n  a: {{goal: x, verify: [{{run: make, inputs: [src/**, lib/*.py]}}]}}\n"
+    parse(text, "g.yaml", ["src/a.py", "lib/b.py"])
+    with pytest.raises(GraphProblems) as refused:
+        parse(text, "g.yaml", ["src/a.py", "lib/b.txt"])
+    (problem,) = refused.value.problems
+    assert (problem.line, problem.col) == (5, 54)
+    assert problem.message == "the input `lib/*.py` matches no file of the repository"

@@ -104,6 +104,34 @@ TABLE = [
     Malformed("check-as-boolean", task("goal: x, done_when: true"), "5:27", "a command", "in quotes"),
     Malformed("check-in-list", task("goal: x, verify: [true]"), "5:25", "true or false", 'quotes: "true"'),
     Malformed("empty-check", task("goal: x, verify: ['']"), "5:25", "is empty", "write something"),
+    Malformed(
+        "check-without-inputs",
+        task("goal: x, verify: [{run: make}]"),
+        "5:25",
+        "no `inputs`",
+        "sees all files",
+    ),
+    Malformed("check-without-run", task("goal: x, verify: [{inputs: [a]}]"), "5:25", "no `run`", "add `run:"),
+    Malformed(
+        "empty-inputs", task("goal: x, verify: [{run: m, inputs: []}]"), "5:42", "is empty", "write something"
+    ),
+    Malformed(
+        "input-outside", task("goal: x, verify: [{run: m, inputs: [../a]}]"), "5:43", "leaves", "without `..`"
+    ),
+    Malformed(
+        "unknown-check-key",
+        task("goal: x, verify: [{run: m, input: [a]}]"),
+        "5:34",
+        "unknown key `input`",
+        "mean `inputs`",
+    ),
+    Malformed(
+        "two-sets-of-inputs",
+        task("goal: x, verify: [{run: m, inputs: [a]}], done_when: [m]"),
+        "5:61",
+        "`m` has other inputs elsewhere",
+        "write the same `inputs`",
+    ),
     Malformed("two-line-lease", task('goal: x, uses: ["a\\nb"]'), "5:23", "one line", "line breaks"),
     Malformed("label-as-float", task("goal: x, labels: [1.5]"), "5:25", "is a number", 'quotes: "1.5"'),
     Malformed("task-id", f"{HEAD}tasks:\n  Add Login: {{goal: x}}\n", "5:3", "not a task id", "a-z, 0-9"),

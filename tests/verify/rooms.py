@@ -1,5 +1,6 @@
 """Rooms for checks that are not confined, so that a test sees what its commands leave."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +22,9 @@ class OpenRooms:
 
     workspaces: GitWorkspaces
 
-    async def check_out(self, tree: Tree, home: Path) -> OpenRoom:
+    async def check_out(self, tree: Tree, home: Path, *, inputs: Sequence[str] = ()) -> OpenRoom:
         """As `Rooms` says."""
-        return OpenRoom((await self.workspaces.check_out(tree, home)).path)
+        return OpenRoom((await self.workspaces.check_out(tree, home, inputs=inputs)).path)
 
     async def clear(self, home: Path) -> None:
         """As `Rooms` says."""

@@ -1,7 +1,7 @@
 """Runs checks on main itself and records the results as facts, by which changes are judged."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from interlock.engine.env import Env
 from interlock.engine.known import LookUp, never, run_known
@@ -27,6 +27,8 @@ class Trial:
     environment: str
     changed: tuple[str, ...] = ()
     """Files of a change of which to say whether the checks edit them on main too."""
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Globs of the files that checks see, for those that do not see all."""
     look_up: LookUp = never
     """Finds results that are known from the same files."""
 
@@ -47,7 +49,8 @@ async def tried_on_main(
     except EnvironmentProblem as problem:
         about = str(problem)
         results = [CheckResult(c, 1, unable=Unable.MACHINE, about=about) for c in (*commands, *promised)]
-        return [_fact(trial, result) for result in results]
+        seen = (replace(result, inputs=trial.inputs.get(result.command, ())) for result in results)
+        return [_fact(trial, result) for result in seen]
     seconds = {check.command: check for check in again}
     results = [_both(check, seconds.get(check.command)) for check in first]
     return [
@@ -69,6 +72,7 @@ async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Se
         {},
         leased=True,
         changed=trial.changed,
+        inputs=trial.inputs,
     )
     # What it edits of a change's files is only found out by running it.
     results = await run_known(env, order, never if trial.changed else trial.look_up)

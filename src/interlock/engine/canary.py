@@ -18,12 +18,13 @@ Rules:
 import asyncio
 import itertools
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from interlock.engine.env import Env
+from interlock.engine.known import is_seen, run_known
 from interlock.engine.turn import Turn
 from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
@@ -72,14 +73,17 @@ async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
         name = f"canary/{main.commit[:12]}-{tree[:12]}"
         order = check_order(turn, name, tree, commands)
         limit = patience(order.timeout_seconds, usual_seconds)
-        results = await env.checker.check(replace(order, timeout_seconds=limit))
+        # A check that does not see the broken file ends as it does on main.
+        results = await run_known(env, replace(order, timeout_seconds=limit), turn.checks.known)
         # What fails on main too has not noticed anything.
         base = {command: found for command in commands if (found := turn.checks.on_main(main.tree, command))}
         judged = judge(results, replace(turn.task.spec, done_when=()), base, {}).checks
         return [replace(check, exit_code=0) if check.red_on_base else check for check in judged]
 
     trial = CanaryTrial(check, main.tree, usual_seconds, turn.tell)
-    result = await try_canaries(await env.canaries(main.tree, commands, turn.checks.trusted_tree()), trial)
+    inputs = dict(turn.task.spec.inputs)
+    canaries = await env.canaries(main.tree, commands, turn.checks.trusted_tree(), inputs)
+    result = await try_canaries(canaries, trial)
     await turn.note([canary_fact(result, commands, turn.checks.environment, main.tree)])
     return result
 
@@ -109,6 +113,7 @@ def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) ->
         {},
         leased=True,
         pace={command: pace for command in commands if (pace := turn.checks.pace(command))},
+        inputs=dict(turn.task.spec.inputs),
     )
 
 
@@ -214,13 +219,22 @@ def _failures(results: Sequence[CheckResult]) -> set[tuple[str, str]]:
 
 
 async def make_canaries(
-    place: Place, tree: Tree, commands: Sequence[str], since: Tree, most: int = PLACES
+    place: Place,
+    tree: Tree,
+    commands: Sequence[str],
+    since: Tree,
+    inputs: Mapping[str, tuple[str, ...]],
+    most: int = PLACES,
 ) -> Sequence[Canary]:
     """Trees with one place broken, the likeliest to be noticed first; none where there is no source.
 
-    `since`: the tree that the files to break are the same in; empty: any tree.
+    `since`: the tree that the files to break are the same in; empty: any tree. Only a file that one of the
+    commands sees is broken.
     """
-    selection = select(Listed(path, size) for path, size in await list_files(place, tree))
+    sights = [inputs.get(command, ()) for command in commands]
+    files = await list_files(place, tree)
+    seen = (Listed(path, size) for path, size in files if any(is_seen(path, globs) for globs in sights))
+    selection = select(seen)
     doubtful = {*steering(selection.sources, commands), *await _changed(place, since, tree)}
     if tested := tuple(path for path in selection.sources if path not in doubtful):
         selection = replace(selection, sources=tested)

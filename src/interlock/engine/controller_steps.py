@@ -16,7 +16,7 @@ from interlock.events.known_checks import known_check
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.step import CheckMain, GiveUp, Reconcile, Tell, Widen
-from interlock.model.task import AttemptKey
+from interlock.model.task import AttemptKey, all_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,11 @@ class ControllerSteps:
         listed = ", ".join(f"`{command}`" for command in (*step.commands, *step.promised))
         self.ledger.tell(f"trying {listed} on {main.branch} at {main.commit[:12]} before agents start")
         trial = Trial(
-            main, step.timeout_seconds, self.environment, look_up=partial(known_check, self.ledger.state)
+            main,
+            step.timeout_seconds,
+            self.environment,
+            inputs=all_inputs(task.spec for task in self.ledger.state.tasks.values()),
+            look_up=partial(known_check, self.ledger.state),
         )
         await self.note(await tried_on_main(self.env, trial, step.commands, step.promised))
 

@@ -1,7 +1,7 @@
 """Every effect the engine can have, in one place, so that a whole run can happen in simulated time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from interlock.engine.graph_watch import GraphSource
@@ -29,7 +29,16 @@ def _unknown_environment() -> str:
     return ""
 
 
-async def _no_canaries(_tree: Tree, _commands: Sequence[str], _since: Tree) -> Sequence[Canary]:
+async def _whole_tree(tree: Tree, _inputs: Sequence[str]) -> Tree:
+    """Return the tree itself: every check sees all of it."""
+    return tree
+
+
+Inputs = Mapping[str, tuple[str, ...]]
+"""Globs of the files that checks see, by command, for those that do not see all files."""
+
+
+async def _no_canaries(_tree: Tree, _commands: Sequence[str], _since: Tree, _: Inputs) -> Sequence[Canary]:
     """Return no canary: nothing is broken on purpose."""
     return ()
 
@@ -77,15 +86,17 @@ class Env:
     """Looks at the files of a change before it may land."""
     publisher: Publisher = field(default_factory=LocalOnly)
     """Publishes a tested change before the branch moves here."""
-    canaries: Callable[[Tree, Sequence[str], Tree], Awaitable[Sequence[Canary]]] = _no_canaries
+    canaries: Callable[[Tree, Sequence[str], Tree, Inputs], Awaitable[Sequence[Canary]]] = _no_canaries
     """Trees of main with one place broken for these commands, the likeliest to be noticed first.
 
-    The last argument is a tree: files that differ from it are not broken; empty: any may be."""
+    The second tree: files that differ from it are not broken; empty: any may be."""
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
     environment: Callable[[], str] = _unknown_environment
     """Digest of what decides the result of a check besides the tree, as it is now; empty: it is not known."""
     notary: Notary | None = None
     """Writes a statement about each landed commit; None: there are none."""
+    reduced: Callable[[Tree, Sequence[str]], Awaitable[Tree]] = _whole_tree
+    """Returns the tree with only those files of another that match globs: what a check with inputs sees."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

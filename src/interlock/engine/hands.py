@@ -201,7 +201,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     if refused := refusal_of(turn, made, verdict):
         return [refused]
     seconds = sum(result.seconds for result in results if not result.reused)
-    canary = await canary_of(env, turn, seconds) if weigh(verdict.checks).is_verified else None
+    usual = sum(result.seconds for result in results)
+    canary = await canary_of(env, turn, usual) if weigh(verdict.checks).is_verified else None
     lost = await lost_in(env, made, base, commit, verdict)
     evidence = weigh(verdict.checks, canary, made.touched, lost)
     if evidence != hoped:  # what the commit says must be true

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from interlock.engine.baseline import Trial, tried_on_main
 from interlock.engine.env import Env
+from interlock.engine.known import seen_by
 from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
@@ -65,14 +66,17 @@ async def _judge(
     """Judge the difference to main: a project check that is red is run on main itself before it counts."""
     spec, made = turn.task.spec, turn.task.change.work
     edited = {result.command: set(result.edited) for result in results}
-    before = {c: result for c in spec.verify if (result := turn.checks.on_main(main.tree, c))}
+    saw = await seen_by(env, main.tree, spec.verify, dict(spec.inputs))
+    before = {c: result for c in spec.verify if (result := turn.checks.on_main(main.tree, c, saw[c]))}
     # A check may edit these files on main too: if that is not known, it runs there again.
     known = {c: result for c, result in before.items() if edited.get(c, set()) <= {*result.rewrites}}
     verdict = judge(results, spec, known, last)
     if not verdict.unknown:
         return verdict
     changed = made.touched if made else ()
-    trial = Trial(main, spec.check_seconds, turn.checks.environment, changed)
+    trial = Trial(
+        main, spec.check_seconds, turn.checks.environment, changed, dict(spec.inputs), turn.checks.known
+    )
     facts = await tried_on_main(env, trial, verdict.unknown)
     await turn.note(facts)
     found = {fact.command: fact.result for fact in facts if fact.result}

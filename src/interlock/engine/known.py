@@ -1,11 +1,18 @@
-"""Runs the checks of a tree, except those whose result is known from an earlier run on the same files."""
+"""Runs the checks of a tree, except those whose result is known from an earlier run on the same files.
+
+1. The key of a result has the files that the command can see: all of the tree, or its `inputs`.
+2. Of a change it has those files that the command can see. Of the others it is certain that the command has
+   not read them.
+"""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from interlock.engine.env import Env
+from interlock.model.globs import matches
 from interlock.model.outcome import CheckKey, CheckResult
+from interlock.model.task import Tree
 from interlock.verify.protocol import CheckOrder
 
 LookUp = Callable[[CheckKey], CheckResult | None]
@@ -20,21 +27,52 @@ def never(_key: CheckKey) -> CheckResult | None:
 async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckResult]:
     """Return the results of all commands of an order, in their order. Only those that are not known run."""
     environment = env.environment()
-    keys = {c: CheckKey(c, environment, order.tree, change_digest(order.changed)) for c in order.commands}
+    saw = await seen_by(env, order.tree, order.commands, order.inputs)
+    keys = {
+        command: CheckKey(command, environment, saw[command], _change(order, command))
+        for command in order.commands
+    }
     found = {command: look_up(key) for command, key in keys.items()} if environment else {}
     missing = tuple(command for command in order.commands if not found.get(command))
     ran = await env.checker.check(replace(order, commands=missing)) if missing else ()
     # A program may have been installed meanwhile: it is not known which of the two they ran with.
     sure = environment if environment == env.environment() else ""
     results = {result.command: _stamped(result, keys[result.command], sure) for result in ran}
-    return [found.get(command) or results[command] for command in order.commands]
+    return [_about(order, found.get(command) or results[command]) for command in order.commands]
 
 
-def change_digest(changed: Sequence[str]) -> str:
-    """Return the digest of the names of a change's files; empty if there are none."""
-    names = "\0".join(sorted(changed))
+async def seen_by(
+    env: Env, tree: Tree, commands: Sequence[str], inputs: Mapping[str, tuple[str, ...]]
+) -> dict[str, Tree]:
+    """Return the tree that each command sees of this one."""
+    return {
+        command: await env.reduced(tree, globs) if (globs := inputs.get(command)) else tree
+        for command in commands
+    }
+
+
+def is_seen(path: str, inputs: Sequence[str]) -> bool:
+    """Tell if a check with these inputs sees a file. Without inputs it sees all files."""
+    return not inputs or any(matches(glob, path) for glob in inputs)
+
+
+def _change(order: CheckOrder, command: str) -> str:
+    """Return the digest of the names of those files of the change that a command sees; empty if none."""
+    inputs = order.inputs.get(command, ())
+    names = "\0".join(sorted(path for path in order.changed if is_seen(path, inputs)))
     return hashlib.sha256(names.encode(errors="replace")).hexdigest()[:16] if names else ""
 
 
 def _stamped(result: CheckResult, key: CheckKey, environment: str) -> CheckResult:
     return replace(result, saw=key.saw, environment=environment, change=key.change)
+
+
+def _about(order: CheckOrder, result: CheckResult) -> CheckResult:
+    """Add the files of this change that the command could not even see: it has not read them."""
+    inputs = order.inputs.get(result.command, ())
+    hidden = tuple(path for path in order.watched if not is_seen(path, inputs))
+    unread = tuple(path for path in result.unread if is_seen(path, inputs))
+    watched = result.watched - len(result.unread) + len(unread)
+    if watched or len(hidden) == len(order.watched):  # else it is not known what it read of the others
+        watched, unread = watched + len(hidden), unread + hidden
+    return replace(result, watched=watched, unread=unread, inputs=inputs)

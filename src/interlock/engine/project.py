@@ -251,6 +251,7 @@ class Project(Calls):
             canaries=functools.partial(make_canaries, self.place),
             publisher=self.publisher,
             environment=partial(reusable, self),
+            reduced=self.workspaces.reduced,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 

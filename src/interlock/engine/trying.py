@@ -1,12 +1,12 @@
 """Tries whether a project's checks test the tree they run on: for `doctor`, `init` and before a first run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from interlock.engine.canary import CanaryTrial, canary_fact, make_canaries, try_canaries
 from interlock.engine.environment import environment
 from interlock.engine.ledger import Tell
 from interlock.engine.loading import load_state
-from interlock.engine.preflight import CHECK_SECONDS
+from interlock.engine.preflight import CHECK_SECONDS, NO_INPUTS
 from interlock.engine.project import Project
 from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
@@ -27,6 +27,7 @@ async def try_canary(
     timeout_seconds: float = CHECK_SECONDS,
     usual_seconds: float = 0.0,
     tell: Tell = _tell_nothing,
+    inputs: Mapping[str, tuple[str, ...]] = NO_INPUTS,
 ) -> CanaryTried:
     """Break main on purpose, in up to three places, and see whether these commands notice.
 
@@ -37,10 +38,12 @@ async def try_canary(
 
     async def check(tree: Tree) -> Sequence[CheckResult]:
         name = f"canary/{tip.commit[:12]}-{tree[:12]}"
-        return await project.checker.check(CheckOrder(name, tree, tuple(commands), timeout_seconds, {}))
+        order = CheckOrder(name, tree, tuple(commands), timeout_seconds, {}, inputs=inputs)
+        return await project.checker.check(order)
 
     trial = CanaryTrial(check, tip.tree, usual_seconds, tell)
-    result = await try_canaries(await make_canaries(project.place, tip.tree, commands, since), trial)
+    canaries = await make_canaries(project.place, tip.tree, commands, since, inputs)
+    result = await try_canaries(canaries, trial)
     return canary_fact(result, commands, environment(project), tip.tree)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from interlock.engine.ledger import Ledger
-from interlock.events.baselines import on_main, shown_by
+from interlock.events.baselines import last_on_main, on_main, shown_by
 from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
 from interlock.events.known_checks import known_check
@@ -29,9 +29,9 @@ class KnownChecks:
     """Digest of what decides the result of a check besides the tree."""
     hang_limits: HangLimits
 
-    def on_main(self, tree: Tree, command: str) -> CheckResult | None:
-        """The known result of a check on a tree of main."""
-        return on_main(self.ledger.state, self.task, command, tree)
+    def on_main(self, tree: Tree, command: str, saw: Tree = Tree("")) -> CheckResult | None:
+        """The known result of a check on a tree of main. `saw`: what it sees of that."""
+        return on_main(self.ledger.state, self.task, command, tree, saw)
 
     def known(self, key: CheckKey) -> CheckResult | None:
         """The known result of a check that depends on this; None: it must run."""
@@ -39,8 +39,7 @@ class KnownChecks:
 
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""
-        found = self.ledger.state.checks.baselines.get(command)
-        return found.result if found else None
+        return last_on_main(self.ledger.state, self.task, command)
 
     def below(self) -> Mapping[str, CheckResult] | None:
         """The checks of the change that this one is built on, by command; None while they run."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
+from interlock.events.finished import all_tasks
 from interlock.git.protocol import Divergence
 from interlock.model.claim import Claim
 from interlock.model.outcome import CheckResult, Landing, Move
 from interlock.model.reason import Reason, Why
-from interlock.model.task import Tree
+from interlock.model.task import Tree, all_inputs
 from interlock.train import retry
 from interlock.train.upstream import (
     CheckMerge,
@@ -64,7 +65,9 @@ class Upstream:
         if step.tree:
             self._tell(f"checking {found.upstream} merged into {found.main.branch}")
             name = f"upstream/{found.theirs[:12]}"
-        order = CheckOrder(name, step.tree or found.main.tree, step.commands, step.timeout_seconds, {})
+        tasks = (task.spec for task in all_tasks(self._ledger.state))
+        tree, inputs = step.tree or found.main.tree, all_inputs(tasks)
+        order = CheckOrder(name, tree, step.commands, step.timeout_seconds, {}, inputs=inputs)
         return await self._env.checker.check(order)
 
     async def _land(self, found: Divergence, tree: Tree) -> Reason | None:

@@ -17,14 +17,17 @@ from interlock.model.suite import RedMain
 from interlock.model.task import Task, TaskId, Tree
 
 
-def on_main(state: State, spec: Task, command: str, tree: Tree) -> CheckResult | None:
+def on_main(state: State, spec: Task, command: str, tree: Tree, saw: Tree = Tree("")) -> CheckResult | None:
     """Return the known result of a check on this tree of main, for judging a change of this task.
 
+    `saw`: what the check sees of the tree; a result counts for another one in which it sees the same.
     By rule 2 a result of an earlier run that holds the task back is not known: it is tried again. `obstacle`
     passes over it too, so the task would be checked and deferred without end.
     """
     found = state.checks.baselines.get(command)
-    if found is None or found.tree != tree or found.environment != _environment(state):
+    if found is None or found.environment != _environment(state) or not _is_same_check(found, spec):
+        return None
+    if found.tree != tree and not (saw and found.result.saw == saw):
         return None
     return found.result if _is_of_this_run(state, found) or not holds(found.result, spec) else None
 
@@ -38,10 +41,21 @@ def unseen(state: State, spec: Task) -> list[str]:
 
 def _is_unseen(state: State, spec: Task, command: str) -> bool:
     found = state.checks.baselines.get(command)
-    if found is None or found.environment != _environment(state):
+    if found is None or found.environment != _environment(state) or not _is_same_check(found, spec):
         return True
     is_here, is_own = found.tree == state.main.tree, _is_of_this_run(state, found)
     return not (is_here and is_own) and (not (is_here or is_own) or holds(found.result, spec))
+
+
+def last_on_main(state: State, spec: Task, command: str) -> CheckResult | None:
+    """Return the last result of a check on main, on any tree."""
+    found = state.checks.baselines.get(command)
+    return found.result if found and _is_same_check(found, spec) else None
+
+
+def _is_same_check(found: Baseline, spec: Task) -> bool:
+    """False if the graph says by now that the command sees other files."""
+    return found.result.inputs == spec.inputs_of(found.result.command)
 
 
 def obstacle(state: State, spec: Task) -> CheckResult | None:

@@ -14,16 +14,18 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.beside import Built, CheckoutLayers, Shown, nothing_built
 from interlock.git.command import Difference, Git, nul_ended
 from interlock.git.files import folders_above
-from interlock.git.ignored import Layer
+from interlock.git.ignored import Layer, is_dependency
 from interlock.git.place import Place
 from interlock.git.reach import layered_grant
-from interlock.git.trees import Near, Pristine, Trees, take_times
+from interlock.git.reduced import name_of
+from interlock.git.trees import REDUCED_HOME, Near, Pristine, Trees, take_times
 from interlock.model.sandbox import Grant, Overlay
 
 _LINK = "120000"
@@ -40,6 +42,8 @@ class Overlays:
         self._built = built
         self._trees = Trees(place)
         self._new_trees = Trees(place, is_new=True)
+        self._reduced: dict[str, Trees] = {}
+        """By the name of their inputs."""
         self._beside = CheckoutLayers(place, may_include)
 
     async def furnish(self, folder: AttemptFolder, tree: str, *, bare: bool = False) -> Grant:
@@ -75,16 +79,50 @@ class Overlays:
         layers = await asyncio.to_thread(self._layers, folder, pristine, _stacked(both))
         return layered_grant(self._place, folder, (whole, *layers))
 
+    async def furnish_reduced(
+        self, folder: AttemptFolder, tree: str, only: str, inputs: Sequence[str]
+    ) -> Grant:
+        """The layers of a check that sees no more of `tree` than `only`, and installed dependencies.
+
+        Nothing built or generated in the checkout is shown, and no git dir: `.git` is an empty folder.
+        """
+        shown, built = await self._beside.look(), await self._built(tree)
+        near = await (await self._reduced_trees(inputs)).near(only, folder.home)
+        for path in (folder.tree, folder.work, folder.merged):
+            path.mkdir()
+        if near.differences:
+            await self._write(folder, near.pristine, only, near.differences)
+        installed = tuple(layer for layer in shown.layers if is_dependency(layer.source))
+        beside = _nothing(folder)
+        for layer in installed:
+            (beside.folder / layer.path).mkdir(parents=True, exist_ok=True)
+        both = [*([built] if built else []), replace(beside, layers=installed)]
+        lower = (str(near.pristine.files), *(str(each.folder) for each in both))
+        whole = Overlay(lower, str(folder.tree), str(folder.work), str(folder.merged), str(self._place.at))
+        layers = await asyncio.to_thread(self._layers, folder, near.pristine, _stacked(both))
+        return Grant(overlays=(whole, *layers))
+
+    async def _reduced_trees(self, inputs: Sequence[str]) -> Trees:
+        """The trees for these inputs: each set of inputs has its own, which differ little from each other."""
+        name = name_of(inputs)
+        if name not in self._reduced:
+            home = self._place.state / REDUCED_HOME
+            self._reduced[name] = Trees(self._place, home=home / name)
+            others = [path for path in home.glob("*") if path.name not in self._reduced]
+            for path in others:  # of inputs that a former graph had, or that another process uses
+                await asyncio.to_thread(Trees(self._place, home=path).remove_unused)
+        return self._reduced[name]
+
     def release(self, folder: AttemptFolder) -> None:
-        self._trees.release(folder.home)
-        self._new_trees.release(folder.home)
+        for trees in (self._trees, self._new_trees, *self._reduced.values()):
+            trees.release(folder.home)
 
     def forget_ignored(self) -> None:
         self._beside.forget()
 
     async def close(self) -> None:
-        await self._trees.close()
-        await self._new_trees.close()
+        for trees in (self._trees, self._new_trees, *self._reduced.values()):
+            await trees.close()
         await self._beside.close()
 
     def _is_timeless(self, near: Near) -> bool:

@@ -88,6 +88,7 @@ class Near:
 
 
 HOME, NEW_HOME = Path("node_modules", "trees"), Path("node_modules", "new-trees")
+REDUCED_HOME = Path("node_modules", "reduced-trees")
 """Below the state folder. Test runners of Node walk into `.git` but not into a folder of this name; they
 would run the tests in these trees beside the person's own."""
 
@@ -95,10 +96,10 @@ would run the tests in these trees beside the person's own."""
 class Trees:
     """The trees of one repository, of one kind."""
 
-    def __init__(self, place: Place, *, is_new: bool = False) -> None:
+    def __init__(self, place: Place, *, is_new: bool = False, home: Path | None = None) -> None:
         self._place = place
         self._is_new = is_new
-        self._home = place.state / (NEW_HOME if is_new else HOME)
+        self._home = home or place.state / (NEW_HOME if is_new else HOME)
         self._locks: dict[Path, int] = {}
         self._users: dict[Path, Path] = {}
         """The tree that each workspace is mounted over."""
@@ -167,6 +168,12 @@ class Trees:
         except (GitFailed, OSError):
             return []
         return self._later[1]
+
+    def remove_unused(self) -> None:
+        """Remove the trees that no process uses, and their folder if it is empty then."""
+        self._tidy()
+        with contextlib.suppress(OSError):
+            self._home.rmdir()
 
     def release(self, user: Path) -> None:
         """A workspace is no longer mounted."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from interlock.git.own_refs import set_own_refs
 from interlock.git.place import Place, ref_word
 from interlock.git.protocol import CheckRoom, Collected, Workspace
 from interlock.git.reach import copied_grant
+from interlock.git.reduced import ReducedTrees
 from interlock.git.trash import Left, Trash
 from interlock.git.written import look_at
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects
@@ -55,6 +56,7 @@ class GitWorkspaces:
         self._pinned: set[Commit] = set()
         self._opening, self._collecting = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
         self._overlays = Overlays(place, built, may_include)
+        self._reduced = ReducedTrees(place)
         self._may_include = may_include
         self._ask_why_copies = why_copies
 
@@ -99,6 +101,22 @@ class GitWorkspaces:
         )
         folder.note(opened)
         return folder.workspace(opened, furnished.path, furnished.grant)
+
+    async def reduced(self, tree: Tree, inputs: Sequence[str]) -> Tree:
+        """The tree with only the files that match one of the globs; without globs, the tree itself."""
+        return await self._reduced.tree(tree, inputs)
+
+    async def _furnish_reduced(self, folder: AttemptFolder, tree: Tree, inputs: Sequence[str]) -> CheckRoom:
+        """A room with some files of a tree and nothing else of the repository, also no objects."""
+        only = await self._reduced.tree(tree, inputs)
+        layered = await asyncio.to_thread(lambda: not self.why_copies)
+        async with self._opening:
+            await make_git_dirs(self._place, folder, layered=layered)
+            if not layered:
+                await copy_files(folder, only)
+                (folder.tree / ".git").unlink()
+                return CheckRoom(folder.tree, Grant(write=(str(folder.tree),)))
+            return CheckRoom(self._place.at, await self._overlays.furnish_reduced(folder, tree, only, inputs))
 
     async def _furnish(self, folder: AttemptFolder, head: str, *, bare: bool = False) -> "_Furnished":
         layered = await asyncio.to_thread(lambda: not self.why_copies)
@@ -181,12 +199,17 @@ class GitWorkspaces:
             await asyncio.to_thread(remove_tree, folder.home)
         return None
 
-    async def check_out(self, tree: Tree, home: Path, *, bare: bool = False) -> CheckRoom:
+    async def check_out(
+        self, tree: Tree, home: Path, *, bare: bool = False, inputs: Sequence[str] = ()
+    ) -> CheckRoom:
         """A clean directory with exactly this tree, for one check. `home` is a folder for it alone.
 
-        `bare`: without what the checkout or a set-up has beside the tree.
+        `bare`: without what the checkout or a set-up has beside the tree. `inputs`: only the files of the
+        tree that match one of these globs, and installed dependencies.
         """
         folder = AttemptFolder(home)
+        if inputs:
+            return await self._furnish_reduced(folder, tree, inputs)
         furnished = await self._furnish(folder, tree, bare=bare)
         await dedicate_to_check(folder, tree)
         return CheckRoom(furnished.path, furnished.grant)

@@ -19,9 +19,9 @@ _STAR: Final = "*"  # in a segment: any characters; as a segment of its own: any
 _ANY: Final = "?"
 _Class = re.Pattern[str]
 _Atom = str | _Class
-_Segment = str | tuple[_Atom, ...]
-"""Plain text without wildcards, or the atoms of a pattern. `_SPAN` is the segment `**`."""
-_SPAN: Final[_Segment] = (_STAR, _STAR)
+Segment = str | tuple[_Atom, ...]
+"""Plain text without wildcards, or the atoms of a pattern. `SPAN` is the segment `**`."""
+SPAN: Final[Segment] = (_STAR, _STAR)
 _T = TypeVar("_T")
 
 
@@ -34,14 +34,14 @@ def overlap(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def _overlap(a: str, b: str) -> bool:
-    return _meet(_parse(a), _parse(b), _SPAN, _segments_meet)
+    return _meet(segments_of(a), segments_of(b), SPAN, segments_meet)
 
 
 def matches(glob: str, path: str) -> bool:
     segments = tuple(_split(path))
     if any(map(operator.ne, stem(glob), segments)):
         return False
-    return _meet(_parse(glob), segments, _SPAN, _segments_meet)
+    return _meet(segments_of(glob), segments, SPAN, segments_meet)
 
 
 @lru_cache(maxsize=65536)
@@ -54,7 +54,7 @@ def is_literal(glob: str) -> bool:
 def stem(glob: str) -> tuple[str, ...]:
     """The plain folders it starts with. Globs of which neither stem begins the other cannot overlap."""
     segments: list[str] = []
-    for segment in _parse(glob):
+    for segment in segments_of(glob):
         if not isinstance(segment, str):
             break
         segments.append(segment)
@@ -66,20 +66,20 @@ def _split(path: str) -> list[str]:
 
 
 @lru_cache(maxsize=65536)
-def _parse(glob: str) -> tuple[_Segment, ...]:
-    segments: list[_Segment] = []
+def segments_of(glob: str) -> tuple[Segment, ...]:
+    segments: list[Segment] = []
     for text in _split(glob):
         segment = _parse_segment(text)
-        if segment is not _SPAN or segments[-1:] != [_SPAN]:
+        if segment is not SPAN or segments[-1:] != [SPAN]:
             segments.append(segment)
-    if (is_literal(glob) or glob.endswith("/")) and segments[-1:] != [_SPAN]:
-        segments.append(_SPAN)
+    if (is_literal(glob) or glob.endswith("/")) and segments[-1:] != [SPAN]:
+        segments.append(SPAN)
     return tuple(segments)
 
 
-def _parse_segment(text: str) -> _Segment:
+def _parse_segment(text: str) -> Segment:
     if text == "**":
-        return _SPAN
+        return SPAN
     atoms: list[_Atom] = []
     at = 0
     while at < len(text):
@@ -111,13 +111,13 @@ def _parse_class(body: str) -> _Atom:
 
 
 @lru_cache(maxsize=65536)
-def _segments_meet(a: _Segment, b: _Segment) -> bool:
+def segments_meet(a: Segment, b: Segment) -> bool:
     if isinstance(a, str) and isinstance(b, str):
         return a == b
     return _meet(_atoms(a), _atoms(b), _STAR, _atoms_meet)
 
 
-def _atoms(segment: _Segment) -> Sequence[_Atom]:
+def _atoms(segment: Segment) -> Sequence[_Atom]:
     if isinstance(segment, tuple):
         return segment
     # A file may be called `*`: in plain text that is a character like any other.

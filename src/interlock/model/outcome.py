@@ -247,6 +247,8 @@ class CheckResult:
     change: str = ""
     """Digest of the names of the files of the change that it could see: which of these it reads and edits is
     part of the result. Empty: none."""
+    inputs: tuple[str, ...] = ()
+    """Globs of the files that it could see; none: all files."""
     reused: bool = False
     """True if it was not run: an earlier run on the same files is its result, and its log."""
 

@@ -1,5 +1,6 @@
 """A task and the phases it runs through."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
@@ -173,6 +174,9 @@ class Task:
     """Capabilities that its agent has; known here to be said, as `agents` is already chosen by them."""
     complexity: str = ""
     """Its difficulty; empty: not given."""
+    inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Commands of its checks, each with globs of the files that it sees. A command that is not here sees
+    all files."""
 
     @property
     def candidates(self) -> tuple[Agent, ...]:
@@ -183,6 +187,10 @@ class Task:
         """True if it undoes what is on main: no agent works on it."""
         return all(phase.kind is not PhaseKind.AGENT for phase in self.pipeline)
 
+    def inputs_of(self, command: str) -> tuple[str, ...]:
+        """Return the globs of the files that a check sees; none: it sees all files."""
+        return next((globs for name, globs in self.inputs if name == command), ())
+
     def agent_named(self, name: str) -> Agent:
         """The candidate of this name; the first one where there is none, as before any attempt."""
         return next((agent for agent in self.candidates if agent.name == name), self.agent)
@@ -190,3 +198,8 @@ class Task:
     def phase_index(self, name: str) -> int:
         """Return the position of `name` in the pipeline; the beginning, for a phase that is not in it."""
         return next((i for i, phase in enumerate(self.pipeline) if phase.name == name), 0)
+
+
+def all_inputs(tasks: Iterable[Task]) -> dict[str, tuple[str, ...]]:
+    """Return the globs of the files that checks see, by command, for those that do not see all files."""
+    return {command: globs for task in tasks for command, globs in task.inputs}

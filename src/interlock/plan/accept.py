@@ -15,7 +15,16 @@ from interlock.plan import check, explain
 from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
 from interlock.plan.problem import GraphProblems, Notes, Position, Severity
-from interlock.plan.schema import MAX_TASKS, AgentPart, GraphPart, SetupPart, TaskSettings
+from interlock.plan.schema import (
+    MAX_TASKS,
+    AgentPart,
+    CheckPart,
+    DefaultsPart,
+    GraphPart,
+    SetupPart,
+    TaskPart,
+    TaskSettings,
+)
 from interlock.plan.yaml_text import Document, Value, read, split_lines
 
 _FIELDS = {
@@ -155,6 +164,7 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
         able = tuple([agents[name] for name in candidates.of(candidates.want(task)).able])
         given = defaults | _settings(task)  # the task's own word comes before the default
         given["has_estimate"] = _FIELDS["estimate"] in given
+        given["inputs"] = _inputs(task, part.defaults)
         tasks.append(Task(id=TaskId(id), agent=able[0], agents=able if len(able) > 1 else (), **given))
     return tuple(tasks)
 
@@ -166,7 +176,14 @@ def _settings(part: TaskSettings) -> dict[str, Any]:  # Any: the settings are of
         if key in _WORDS:
             settings[key] = tuple(dict.fromkeys(value))
         elif key in _COMMANDS:
-            settings[key] = tuple(value)
+            settings[key] = tuple(each.run if isinstance(each, CheckPart) else each for each in value)
         elif key in _FIELDS:
             settings[_FIELDS[key]] = value
     return settings
+
+
+def _inputs(task: TaskPart, defaults: DefaultsPart) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The inputs of the checks of a task, by command, each once."""
+    verify = task.verify if "verify" in task.model_fields_set else defaults.verify
+    declared = (each for each in (*task.done_when, *(verify or ())) if isinstance(each, CheckPart))
+    return tuple({each.run: (each.run, tuple(dict.fromkeys(each.inputs))) for each in declared}.values())

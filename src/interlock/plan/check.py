@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from interlock.model.globs import is_literal, stem
+from interlock.model.globs import is_literal, matches, stem
 from interlock.model.kinds import KINDS
 from interlock.model.nearest import suggest
 from interlock.plan.cycles import find_cycle
 from interlock.plan.problem import Notes
-from interlock.plan.schema import GraphPart, TaskPart
+from interlock.plan.schema import CheckPart, GraphPart, TaskPart
 from interlock.plan.staffing import note_staff
 from interlock.plan.yaml_text import Document, Places
 
@@ -26,7 +26,9 @@ def note_all(part: GraphPart, document: Document, notes: Notes, files: Collectio
     _note_cycle(part, places, notes)
     if not part.tasks and not places.inside("tasks"):
         notes.warn(places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
+    _note_differing_inputs(part, places, notes)
     if files is not None:
+        _note_missing_inputs(part, places, files, notes)
         _note_missing_folders(part, places, _files_and_folders(files), notes)
 
 
@@ -105,3 +107,34 @@ def _note_missing_folders(part: GraphPart, places: Places, there: set[str], note
                 if folders and "/".join(folders) not in there:
                     place = places.of(("tasks", id, field, position))
                     notes.warn(place, f"`{glob}` matches no file of the repository", hint)
+
+
+def _checks(part: GraphPart) -> Iterator[tuple[tuple[str | int, ...], str | CheckPart]]:
+    """Every check of the graph with its place."""
+    for position, check in enumerate(part.defaults.verify or ()):
+        yield ("defaults", "verify", position), check
+    for id, task in part.tasks.items():
+        for key in ("verify", "done_when"):
+            for position, check in enumerate(getattr(task, key) or ()):
+                yield ("tasks", id, key, position), check
+
+
+def _note_differing_inputs(part: GraphPart, places: Places, notes: Notes) -> None:
+    """Refuse a command with two sets of inputs: its results would be those of two checks."""
+    known: dict[str, set[str]] = {}
+    for path, check in _checks(part):
+        command, inputs = (check.run, set(check.inputs)) if isinstance(check, CheckPart) else (check, set())
+        if known.setdefault(command, inputs) != inputs:
+            hint = "write the same `inputs` wherever the command stands"
+            notes.add(places.of(path), f"`{command}` has other inputs elsewhere in this file", hint)
+
+
+def _note_missing_inputs(part: GraphPart, places: Places, files: Collection[str], notes: Notes) -> None:
+    """Refuse inputs that match no file: the check would not see what it needs."""
+    for path, check in _checks(part):
+        for position, glob in enumerate(check.inputs if isinstance(check, CheckPart) else ()):
+            if not any(matches(glob, file) for file in files):
+                place = places.of((*path, "inputs", position))
+                notes.add(
+                    place, f"the input `{glob}` matches no file of the repository", "check the spelling"
+                )

@@ -8,7 +8,15 @@ from pydantic_core import ErrorDetails
 
 from interlock.model.nearest import suggest
 from interlock.plan.problem import Notes
-from interlock.plan.schema import AgentPart, GraphPart, TaskPart, TaskSettings
+from interlock.plan.schema import (
+    CHECK_TAG,
+    TEXT_TAG,
+    AgentPart,
+    CheckPart,
+    GraphPart,
+    TaskPart,
+    TaskSettings,
+)
 from interlock.plan.yaml_text import Places
 
 _NAMES: dict[type, str] = {
@@ -21,6 +29,8 @@ _NAMES: dict[type, str] = {
     dict: "a mapping",
 }
 KEY = "[key]"
+_NO_STEPS = (KEY, TEXT_TAG, CHECK_TAG)
+"""Steps of pydantic that no file has."""
 
 Path = tuple[str | int, ...]
 Found = tuple[str, str]
@@ -29,7 +39,7 @@ Found = tuple[str, str]
 
 def note_all(errors: list[ErrorDetails], places: Places, notes: Notes) -> None:
     for error in errors:
-        path = tuple(step for step in error["loc"] if step != KEY)
+        path = tuple(step for step in error["loc"] if step not in _NO_STEPS)
         about_key = error["loc"][-1:] == (KEY,) or error["type"] in ("extra_forbidden", "missing")
         message, hint = _PHRASES.get(error["type"], _unforeseen)(error, path)
         notes.add(places.of(path, at_key=about_key), message, hint)
@@ -47,6 +57,8 @@ def _unknown_key(_: ErrorDetails, path: Path) -> Found:
 
 def _part_at(path: Path) -> type[BaseModel]:
     parts: dict[object, type[BaseModel]] = {"tasks": TaskPart, "agents": AgentPart, "defaults": TaskSettings}
+    if path[-1:] and isinstance(path[-1], int):
+        return CheckPart
     return parts[path[0]] if path else GraphPart
 
 
@@ -57,8 +69,9 @@ def _missing(_: ErrorDetails, path: Path) -> Found:
         "run": "add `run: [program, argument]`",
         "version": "add `version: 1` at the top",
         "tasks": "add `tasks:` with one entry for each task",
+        "inputs": "add `inputs: [folder/**]`, or write the command alone: it then sees all files",
     }
-    where = f"`{path[-2]}` has no" if len(path) > 1 else "the file has no"
+    where = f"`{_name(path[:-1])}` has no" if len(path) > 1 else "the file has no"
     return f"{where} `{path[-1]}`", hints[str(path[-1])]
 
 

@@ -12,8 +12,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StringConstraints,
+    Tag,
     WithJsonSchema,
 )
 from pydantic_core import PydanticCustomError
@@ -31,6 +33,8 @@ MAX_RETRIES = 100
 
 _DRIVE = re.compile("[A-Za-z]:")
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+TEXT_TAG, CHECK_TAG = "[text]", "[check]"
+"""Steps that pydantic adds to the place of a check, for the form that it is written in."""
 OURS = "INTERLOCK_"
 """Environment names that begin like this are set by us."""
 
@@ -68,11 +72,15 @@ def _version(value: object) -> object:
 
 
 def _commands(value: object) -> object:
-    if isinstance(value, str):
+    if isinstance(value, str | dict):
         return [value]
     if isinstance(value, bool | int | float):
         raise problem("expected a command, or a list of commands", "put the command in quotes")
     return value
+
+
+def _kind_of_check(value: object) -> str:
+    return CHECK_TAG if isinstance(value, dict | CheckPart) else TEXT_TAG
 
 
 def _names(value: object) -> object:
@@ -167,6 +175,23 @@ _COMMANDS_SCHEMA = WithJsonSchema(
     }
 )
 
+_CHECK_SCHEMA: dict[str, Any] = {  # Any: a JSON Schema is open by nature
+    "type": "object",
+    "properties": {
+        "run": {"type": "string", "minLength": 1, "description": "The command."},
+        "inputs": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "string", "minLength": 1},
+            "description": "Globs of all files that it reads: it sees no others.",
+        },
+    },
+    "required": ["run", "inputs"],
+    "additionalProperties": False,
+}
+_ONE_CHECK: dict[str, Any] = {"anyOf": [{"type": "string", "minLength": 1}, _CHECK_SCHEMA]}
+_CHECKS_SCHEMA = WithJsonSchema({"anyOf": [*_ONE_CHECK["anyOf"], {"type": "array", "items": _ONE_CHECK}]})
+
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Line = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, pattern=r"^.+$")]
 Id = Annotated[str, StringConstraints(pattern=TASK_ID)]
@@ -174,6 +199,10 @@ Path = Annotated[Line, AfterValidator(_path)]
 Seconds = Annotated[float, BeforeValidator(_seconds), _DURATION_SCHEMA]
 Duration = Annotated[float, BeforeValidator(_seconds), AfterValidator(_positive), _DURATION_SCHEMA]
 Commands = Annotated[list[Text], BeforeValidator(_commands), _COMMANDS_SCHEMA]
+Check = Annotated[
+    Annotated[Text, Tag(TEXT_TAG)] | Annotated["CheckPart", Tag(CHECK_TAG)], Discriminator(_kind_of_check)
+]
+Checks = Annotated[list[Check], BeforeValidator(_commands), _CHECKS_SCHEMA]
 Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), _COMMANDS_SCHEMA]
 Role = Annotated[str, _one_of(*ROLES), WithJsonSchema({"enum": list(ROLES)})]
 Complexity = Annotated[str, _one_of(*COMPLEXITIES), WithJsonSchema({"enum": list(COMPLEXITIES)})]
@@ -193,6 +222,15 @@ _ABSENT: Any = None
 _EMPTY: Any = ()
 
 
+class CheckPart(_Part):
+    """A check that sees only the files that it names."""
+
+    run: Text = Field(description="The command.")
+    inputs: Annotated[list[Path], Field(min_length=1)] = Field(
+        description="Globs of all files that it reads: it sees no others."
+    )
+
+
 class TaskSettings(_Part):
     """The keys that a task may have, and that `defaults` may set for all tasks."""
 
@@ -205,8 +243,10 @@ class TaskSettings(_Part):
     complexity: Complexity = Field(
         _ABSENT, description="The complexity. Only agents of at least this complexity get the task."
     )
-    verify: Commands = Field(
-        _ABSENT, description="The project's checks, run on the merged tree before anything lands."
+    verify: Checks = Field(
+        _ABSENT,
+        description="The project's checks, run on the merged tree before anything lands: commands, or "
+        "mappings of `run` and the `inputs` that it sees.",
     )
     red_main: RedMainWord = Field(
         _ABSENT,
@@ -250,8 +290,9 @@ class TaskPart(TaskSettings):
     uses: list[Line] = Field(
         _EMPTY, description="Resources outside the tree that one task at a time may use."
     )
-    done_when: Commands = Field(
-        _EMPTY, description="Commands that must pass on the merged tree for it to be done."
+    done_when: Checks = Field(
+        _EMPTY,
+        description="Commands that must pass on the merged tree for it to be done, written as in `verify`.",
     )
     labels: list[Line] = Field(_EMPTY, description="Labels to select tasks by.")
 

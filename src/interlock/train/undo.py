@@ -23,6 +23,7 @@ from interlock.model.task import (
     Reverted,
     Task,
     TaskId,
+    all_inputs,
 )
 
 GIT = Agent("git", "command", ("git",))
@@ -93,6 +94,7 @@ def undo_task(state: State, undoes: Sequence[Reverted], first: Reverted) -> Task
         red_main=specs[0].red_main if specs else "baseline",
         check_seconds=max((spec.check_seconds for spec in specs), default=900.0),
         pipeline=UNDO_PIPELINE,
+        inputs=tuple(all_inputs(specs).items()),
     )
 
 

@@ -91,7 +91,8 @@ class LocalChecker:
         """Run one command in a room of its own: an earlier one cannot have prepared anything for it."""
         with self._folders.fresh() as folder:
             try:
-                room = await self._rooms.check_out(order.tree, folder)
+                inputs = order.inputs.get(command, ())
+                room = await self._rooms.check_out(order.tree, folder, inputs=inputs)
                 layers = _layers(room)
                 written = layers[0]
                 before = await asyncio.to_thread(contents, layers, order.changed)

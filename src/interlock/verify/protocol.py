@@ -31,6 +31,8 @@ class CheckOrder:
     """Files of which to say whether the commands read them."""
     changed: tuple[str, ...] = ()
     """Files of the change: a command that edits one has not passed."""
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Globs of the files of the tree that a command sees; one that is not named here sees all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,9 @@ Prepare = Callable[[Tree], Awaitable[CheckResult | None]]
 class Rooms(Protocol):
     """Makes directories for checks."""
 
-    async def check_out(self, tree: Tree, home: Path) -> Room:
-        """One with exactly this tree. `home` is a folder for it alone."""
+    async def check_out(self, tree: Tree, home: Path, *, inputs: Sequence[str] = ()) -> Room:
+        """One with exactly this tree, or with those of its files that match `inputs`. `home` is a folder for
+        it alone."""
         ...
 
     async def clear(self, home: Path) -> None:

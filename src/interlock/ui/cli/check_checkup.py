@@ -10,6 +10,7 @@ from interlock.engine.trying import find_wrong_copy, try_canary
 from interlock.events.evidence import canary_result
 from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
+from interlock.model.task import all_inputs
 from interlock.plan import Graph
 from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.cli.trying import in_words
@@ -31,16 +32,17 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
         return
     project.place.ensure_state()
     tried: dict[str, CheckResult] = {}
+    inputs = all_inputs(graph.tasks)
     verifying = {command for task in graph.tasks for command in task.verify}
     for command, seconds in _commands(graph).items():
         tell(f"trying `{command}` on {project.place.branch}")
-        (tried[command],) = await try_checks(project, [command], seconds)
+        (tried[command],) = await try_checks(project, [command], seconds, inputs)
         yield check_finding(tried[command], is_promise=command not in verifying)
     for commands in dict.fromkeys(task.verify for task in graph.tasks if task.verify):
         if canary and all(tried[command].passed for command in commands):
             usual = sum(tried[command].seconds for command in commands)
             limit = max(map(_commands(graph).__getitem__, commands))
-            fact = await try_canary(project, commands, patience(limit, usual), usual, tell)
+            fact = await try_canary(project, commands, patience(limit, usual), usual, tell, inputs)
             if fact.noticed:
                 await keep(fact)
             yield await _canary_finding(project, fact)

@@ -17,6 +17,7 @@ from interlock.git.place import Place
 from interlock.model.canary import canary_key
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.outcome import CheckResult
+from interlock.model.task import all_inputs
 from interlock.plan import Graph
 from interlock.ui.actions.observed import record_canary
 from interlock.ui.cli.app import remember_setting
@@ -122,7 +123,7 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
     Asked until the checks of the graph have noticed a canary; where nothing looks suspicious it costs the
     start of one interpreter.
     """
-    inside = environment(project)
+    inside, inputs = environment(project), all_inputs(graph.tasks)
     seconds = {task.verify: task.check_seconds for task in graph.tasks if task.verify}
     for commands, limit in seconds.items():
         known = state.checks.canaries.get(canary_key(commands, inside))
@@ -131,11 +132,12 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
         copy = await find_wrong_copy(project, commands)
         if copy is None:
             continue
-        on_main = await try_checks(project, commands, limit)
+        on_main = await try_checks(project, commands, limit, inputs)
         if not all(check.passed for check in on_main):
             continue  # a check that is not green on main is told of by the run itself
         usual = sum(check.seconds for check in on_main)
-        fact = await try_canary(project, commands, patience(limit, usual), usual)
+        wait = patience(limit, usual)
+        fact = await try_canary(project, commands, wait, usual, inputs=inputs)
         await record_canary(project.store, fact, actor())
         if (result := canary_result(fact)).is_blind:
             text = f"{canary_text(result, commands)}, {wrong_copy_text(copy)}"
