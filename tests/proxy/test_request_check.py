@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from interlock.agents.adapter import Wire
 from interlock.model.errors import UsageError
 from interlock.proxy import EndpointOrder, ProxyLimits
 from interlock.proxy.json_values import text_at
-from interlock.proxy.request_check import NotAllowed, RequestCheck, joined, key_variable
+from interlock.proxy.request_check import NotAllowed, RequestCheck, joined, key_variable, read_body
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, LANGUAGES, Language, Line, Setting, upstream
 
@@ -254,6 +255,44 @@ def test_a_request_that_is_too_large_is_refused(model: RunningModel, setting: Se
 
     asyncio.run(story())
     assert model.seen("too-large") == []
+
+
+@pytest.mark.parametrize("body", [b'{"a": [' + b"[]," * 700_000 + b"1]}", b'{"a": ' + b"9" * 4_000 + b"}"])
+def test_a_request_that_takes_long_to_read_is_refused_unread(body: bytes) -> None:
+    """30 MB of empty lists took a gigabyte and stopped the engine for seconds, as long numbers did."""
+    check = RequestCheck(EndpointOrder("a", Wire.ANTHROPIC, "", "", Path("t")), TOKEN)
+    asked = check.admit("POST", "/v1/messages", [("Host", "localhost"), ("x-api-key", TOKEN)])
+    tracemalloc.start()
+    try:
+        with pytest.raises(NotAllowed):
+            read_body(asked, body)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_one_attempt_has_under_way_is_bounded(model: RunningModel, setting: Setting) -> None:
+    """Two hundred requests of 30 MB that do not end took all memory of the machine."""
+
+    async def story() -> None:
+        small = replace(setting, limits=ProxyLimits(held_bytes=1000))
+        async with small.line(Wire.ANTHROPIC, model.url("say")) as line:
+            reader, writer = await asyncio.open_unix_connection(line.endpoint.socket)
+            writer.write(
+                b"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: 100-continue\r\n"
+                b"X-Api-Key: %s\r\nContent-Length: 901\r\n\r\n" % line.endpoint.token.encode()
+            )
+            assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"
+            writer.write(b" " * 900)
+            while (await line.ask(ANTHROPIC)).status == 200:
+                pass  # until the proxy has read what the other one sent
+            assert (await line.ask(ANTHROPIC)).status == 429
+            writer.write(b"?")
+            assert b" 400 " in await reader.readuntil(b"Bad Request")
+            writer.close()
+            assert (await line.ask(ANTHROPIC)).status == 200
+
+    asyncio.run(story())
 
 
 @pytest.mark.parametrize(

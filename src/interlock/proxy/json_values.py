@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from interlock.model.numbers import whole
 
+MOST_DIGITS = 100
+
 
 def value_at(value: object, *path: str | int) -> object:
     """Return the value at the path; None if there is none."""
@@ -33,8 +35,15 @@ def items_at(value: object, *path: str | int) -> Iterator[object]:
 
 
 def parsed(text: bytes | str) -> object:
-    """The JSON value, or None. Deep nesting is no value either."""
+    """The JSON value, or None. Deep nesting and a number of many digits are no value either."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_short)
     except (ValueError, RecursionError):
         return None
+
+
+def _short(digits: str) -> int:
+    """Python takes the square of the time for twice the digits."""
+    if len(digits) > MOST_DIGITS:
+        raise ValueError("a number is too long")
+    return int(digits)

@@ -32,6 +32,8 @@ class ProxyLimits:
     """Between two pieces of an answer. Models that think before they speak are silent for minutes."""
     request_bytes: int = 32 * 1024 * 1024
     """The largest that any of the providers takes."""
+    held_bytes: int = 128 * 1024 * 1024
+    """The most of all requests that are under way for one attempt."""
     connections: int = 64
     """The most connections at once to the hosts an attempt may reach."""
     server_fetches: bool = False

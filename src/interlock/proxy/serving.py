@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +55,8 @@ class Serving:
         self._redactor = Redactor()
         self._opened = 0.0
         self._has_answered = False
+        self._held_bytes = 0
+        """Of the bodies of all requests under way."""
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -93,8 +95,9 @@ class Serving:
     async def _handle(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
         try:
             asked = self._check.admit(request.method, request.raw_path, request.headers.items())
-            value = read_body(asked, await self._body(request, asked))
-            return await self._screened(request, session, asked, value)
+            with self._holding() as hold:
+                value = read_body(asked, await self._body(request, asked, hold))
+                return await self._screened(request, session, asked, value)
         except NotAllowed as refused:
             return _error(refused.dialect, refused.status, refused.text)
         except Exception as problem:
@@ -104,7 +107,24 @@ class Serving:
                 raise  # the answer has begun, and cannot become another one
             return _error(USUAL[self._order.wire], 500, "the model proxy failed")
 
-    async def _body(self, request: web.BaseRequest, asked: AdmittedRequest) -> bytes:
+    @contextmanager
+    def _holding(self) -> Iterator[Callable[[int], None]]:
+        """Count the bytes of a body until its request has ended: it may be sent again until then."""
+        held = 0
+
+        def hold(size: int) -> None:
+            nonlocal held
+            held += size
+            self._held_bytes += size
+
+        try:
+            yield hold
+        finally:
+            self._held_bytes -= held
+
+    async def _body(
+        self, request: web.BaseRequest, asked: AdmittedRequest, hold: Callable[[int], None]
+    ) -> bytes:
         if request.headers.get("Expect", "").lower() == "100-continue":
             await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.writer.output_size = 0
@@ -113,6 +133,9 @@ class Serving:
             async with asyncio.timeout(self._limits.silence_seconds):
                 async for chunk in request.content.iter_any():
                     body += chunk
+                    hold(len(chunk))
+                    if self._held_bytes > self._limits.held_bytes:
+                        raise NotAllowed(429, "this attempt has too much under way", asked.route.dialect)
                     if len(body) > self._limits.request_bytes:
                         text = f"the request is larger than {self._limits.request_bytes} bytes"
                         raise NotAllowed(413, text, asked.route.dialect)
