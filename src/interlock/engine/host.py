@@ -8,6 +8,7 @@ Rules:
 """
 
 import os
+import resource
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ BUSY, CALM_BUSY = 0.95, 0.7
 """Share of the last minute in which a program waited for a processor."""
 SETTLE_SECONDS = 10.0
 READ_SECONDS = 1.0
+MOST_FILES = 8192
+"""Open files that this process may have, if the system allows it. Of the 1024 that many shells allow, a dozen
+agents use up half with connections to their models."""
 PROC = Path("/proc")
 
 
@@ -48,6 +52,14 @@ class HostReading:
         """Number of agents that the free memory is enough for; below 0 it is short already."""
         reserve = max(RESERVE_BYTES, int(self.total_bytes * RESERVE_SHARE))
         return (self.available_bytes - reserve) // SESSION_BYTES if self.total_bytes else 1_000
+
+
+def allow_open_files() -> None:
+    """Raise the limit on open files of this process and of those that it starts."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(MOST_FILES, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 class Host(Protocol):

@@ -20,7 +20,7 @@ import sys
 CHUNK_BYTES = 64 * 1024
 WAITING_BYTES = 256 * 1024
 """The bytes that one side may be ahead of the other."""
-MOST_CONNECTIONS = 200
+MOST_CONNECTIONS = 64
 """The most connections of one program at once; more are closed, so that our descriptors never run out."""
 CONNECT_SECONDS = 1.0
 

@@ -14,6 +14,7 @@ import click
 from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.environment import environment
+from interlock.engine.host import allow_open_files
 from interlock.engine.identity import in_charge
 from interlock.engine.loading import load_state, refuse_unknown, verify_log
 from interlock.engine.options import Options
@@ -228,6 +229,7 @@ def _ask_about_removals(state: State, graph: Graph, consent: Consent) -> None:
 
 async def _work(invocation: Invocation, project: Project, options: Options) -> int:
     """Run the engine to its end; the exit code if it was stopped, else 0."""
+    allow_open_files()
     view = await run_view(invocation, project)
     notices = Notices(invocation, project.settings.notify, os.environ)
 
