@@ -88,8 +88,18 @@ def test_changes_in_different_areas_are_each_built_on_main() -> None:
 
 
 def test_the_surest_build_comes_first_then_the_earlier_change() -> None:
-    queue = [change("a", 0.8, "x"), change("b", 0.8, "x"), change("c", 0.8, "y"), change("d", 0.8, "z")]
+    queue = [change("a", 0.5, "x"), change("b", 0.5, "x"), change("c", 0.5, "y"), change("d", 0.5, "z")]
     assert started(queue, slots=3) == [stack("a"), stack("c"), stack("d")]
+
+
+def test_a_build_that_many_wait_for_comes_before_one_that_few_wait_for() -> None:
+    queue = [change(name, 0.95, "x") for name in "abcde"] + [change("f", area="y")]
+    assert started(queue, slots=3) == [stack("a"), stack("a", "b"), stack("a", "b", "c")]
+
+
+def test_the_first_change_of_the_train_is_built_first() -> None:
+    queue = [change("f", area="y"), *(change(name, 0.95, "x") for name in "abcde")]
+    assert started(queue, slots=1) == [stack("f")]
 
 
 def test_nothing_is_built_on_top_of_a_change_that_edits_how_checks_run() -> None:
@@ -105,8 +115,17 @@ def test_a_change_with_too_many_before_it_that_matter_waits() -> None:
 
 
 def test_running_builds_that_are_still_needed_keep_their_slots() -> None:
-    choice = choose_builds([A, B, C], {}, [stack("a"), stack("b")], 2, WINDOW)
+    half = replace(A, passes=0.5)
+    choice = choose_builds([half, B, C], {}, [stack("a"), stack("b")], 2, WINDOW)
     assert (choice.start, choice.stop) == ((), ())
+
+
+def test_a_build_that_is_hardly_needed_any_more_gives_its_slot_to_a_far_better_one() -> None:
+    doubtful = replace(A, passes=0.2)
+    running = [stack("a"), stack("a", "b")]
+    choice = choose_builds([doubtful, B], {}, running, 2, WINDOW)
+    assert (choice.start, choice.stop) == ((stack("b"),), (stack("a", "b"),))
+    assert choose_builds([doubtful, B], {}, running, 3, WINDOW).stop == ()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +167,7 @@ def test_a_result_on_top_of_a_change_that_does_not_matter_here_counts_if_that_on
 
 
 def test_a_result_that_may_not_come_to_count_refutes_nothing() -> None:
-    assert choose_builds(chain(0.9), {stack("b"): True}, [stack("c")], 2, WINDOW).stop == ()
+    assert choose_builds(chain(0.9), {stack("b"): True}, [stack("c")], 8, WINDOW).stop == ()
 
 
 def test_a_stack_loses_what_landed_and_is_worth_nothing_without_it() -> None:
@@ -270,8 +289,9 @@ def test_every_train_drains_within_its_slots_and_lands_only_what_was_tested(
         choice = choose_builds(train.queue, train.known, train.running.keys(), slots, window)
         assert len(set(choice.start)) == len(choice.start)
         assert not {*choice.start} & ({*train.running} | {*train.known})
+        kept = len(train.running) - len(choice.stop)
         for build in choice.stop:
-            assert is_refuted(build, train)
+            assert is_refuted(build, train) or len(choice.start) >= slots - kept
             del train.running[build]
         for build in choice.start:
             train.running[build] = train.main | {*build.ahead, build.task}

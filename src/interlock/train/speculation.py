@@ -10,11 +10,14 @@ Rules:
    land first, but never beside a change that it was not tested with.
 3. A build is worth the chance that its result is needed: the product, over the changes before it that
    matter, of the chance that each lands or does not, as the stack assumes. A known result of such a change,
-   on top of the same others, replaces its chance. The most needed builds start first, of equal ones the
-   earlier in the train.
-4. A build that is hardly ever needed does not start, even if a slot is free: checks cost time and money.
-5. Nothing is built on top of a change that edits how checks run: it may have made them blind.
-6. A running build is stopped if what it assumes is refuted, and never for a better one.
+   on top of the same others, replaces its chance.
+4. A build is worth more, the more changes behind it wait for its result: else the longest chain is left for
+   the end, where the slots have nothing beside it to do. Of equal builds that of the earlier change comes
+   first. The first change of the train comes before all, so each gets its turn.
+5. A build that is hardly ever needed does not start, even if a slot is free: checks cost time and money.
+6. Nothing is built on top of a change that edits how checks run: it may have made them blind.
+7. A running build is stopped if a known result refutes what it assumes, or for a build that is worth far
+   more: never for one that is slightly better, as it is partly done.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -26,8 +29,15 @@ from itertools import islice
 from interlock.model.globs import matches
 from interlock.model.task import TaskId
 
-LEAST_NEED = 0.2
-"""Least chance to be needed of a build that starts (rule 4; `python -m bench train`)."""
+LEAST_NEED = 0.3
+"""The least chance to be needed of a build that starts (rule 5). This number and the next two are the best of
+those tried in `python -m bench train`, on other seeds than it reports."""
+BEHIND = 2.0
+"""A build that the whole train waits for is worth so many times its need more (rule 4)."""
+PATIENCE = 3.0
+"""A running build is stopped only for one that is worth so many times more (rule 7)."""
+DOUBT = 0.01
+"""The least chance of either end of a change, while no result is certain to count."""
 FIRST_CHANCE, FIRST_COUNT = 0.9, 4.0
 """The chance to pass while nothing is known, and the builds that it, or that of all work, counts for."""
 
@@ -77,11 +87,17 @@ def choose_builds(
     A change waits while `window` or more of those before it matter to it.
     """
     outlook = _Outlook(queue, known)
-    kept = {place for stack in running if (place := outlook.place(stack)) and not outlook.is_refuted(*place)}
-    stop = tuple(stack for stack in running if outlook.place(stack) not in kept)
-    free = max(0, slots - len(running) + len(stop))
-    new = (place for place in outlook.ranked(window) if place not in kept and place not in outlook.known)
-    return Choice(tuple(outlook.stack(*place) for place in islice(new, free)), stop)
+    places = {stack: place for stack in running if (place := outlook.place(stack))}
+    needs = {place: outlook.need(*place) for place in places.values()}
+    held = [(PATIENCE * need * outlook.weights[place[0]], place) for place, need in needs.items() if need > 0]
+    begun = needs.keys() | outlook.known.keys()
+    new = (entry for entry in outlook.ranked(window) if entry[1] not in begun)
+    best = sorted([*held, *islice(new, slots)], key=lambda entry: (-entry[0], entry[1]))[:slots]
+    wanted = [place for _, place in best]
+    return Choice(
+        tuple(outlook.stack(*place) for place in wanted if place not in needs),
+        tuple(stack for stack in running if places.get(stack) not in wanted),
+    )
 
 
 def matters(earlier: Waiting, later: Waiting) -> bool:
@@ -127,11 +143,12 @@ class _Outlook:
         self._queue = queue
         self._at = {change.task: at for at, change in enumerate(queue)}
         self._before = _matter_before(queue)
+        self.weights = _weights(self._before)
         self.known = {place: green for stack, green in known.items() if (place := self.place(stack))}
         self._expected = 0
         """The changes that are expected to land."""
         for at in range(len(queue)):
-            self._expected |= (self._lands(at, self._expected) >= 0.5) << at
+            self._expected |= (self._lands(at, self._expected, -1) >= 0.5) << at
 
     def place(self, stack: Stack) -> _Place | None:
         """Return None for a stack that no train like this has."""
@@ -144,54 +161,57 @@ class _Outlook:
     def stack(self, at: int, ahead: int) -> Stack:
         return Stack(self._queue[at].task, tuple(self._queue[other].task for other in _bits(ahead)))
 
-    def is_refuted(self, at: int, ahead: int) -> bool:
-        """Return True if a change is known to end otherwise than assumed, on top of the same others."""
-        before = self._before[at]
-        return any(
-            (green := self.known.get((other, ahead & self._before[other]))) is not None
-            and green != bool(ahead >> other & 1)
-            for other in _bits(before)
-            if not self._before[other] & ~before
-        )
+    def need(self, at: int, ahead: int) -> float:
+        """The chance that every change before it that matters ends as this stack assumes (rule 3)."""
+        others = self._expected & ~self._before[at]
+        need = 1.0
+        for other in _bits(self._before[at]):
+            lands = self._lands(other, ahead | others, self._before[at])
+            need *= lands if ahead >> other & 1 else 1 - lands
+        return need
 
-    def ranked(self, window: int) -> Iterator[_Place]:
-        """All stacks worth a build, the most needed first (rules 3 to 5).
+    def ranked(self, window: int) -> Iterator[tuple[float, _Place]]:
+        """All stacks that may start, with their worth, the best first (rules 3 to 6).
 
-        Each heap entry is a decided beginning of a stack, with its chance: an upper bound for all its ends.
+        Each heap entry is a decided beginning of a stack, with its worth: an upper bound for all its ends.
         So what is never popped is never worked out, of 2^n ends.
         """
-        entries = ((-1.0, at, 0, before) for at, before in enumerate(self._before))
+        entries = ((-self.weights[at], at, 0, before) for at, before in enumerate(self._before))
         heap = [entry for entry in entries if entry[3].bit_count() < window]
         heapify(heap)
         while heap:
-            need, at, ahead, undecided = heappop(heap)
+            worth, at, ahead, undecided = heappop(heap)
             if not undecided:
-                yield at, ahead
+                yield -worth, (at, ahead)
                 continue
-            for entry in self._ends((-need, at, ahead, undecided)):
-                heappush(heap, entry)
+            weight = -self.weights[at]
+            for need, end, left in self._ends(worth / weight, at, ahead, undecided):
+                heappush(heap, (need * weight, at, end, left))
 
-    def _ends(self, entry: tuple[float, int, int, int]) -> Iterator[tuple[float, int, int, int]]:
+    def _ends(self, need: float, at: int, ahead: int, undecided: int) -> Iterator[tuple[float, int, int]]:
         """The likeliest end of a beginning, and every other way that it branches off on its way."""
-        need, at, ahead, undecided = entry
         others = self._expected & ~self._before[at]
         while undecided:
             bit = undecided & -undecided
             undecided ^= bit
             other = bit.bit_length() - 1
-            lands = self._lands(other, ahead | others)
+            lands = self._lands(other, ahead | others, self._before[at])
             branches = [(need * (1 - lands), ahead), (need * lands, ahead | bit)]
             if self._queue[other].steers:
                 branches.pop()
             (need, ahead), *rest = sorted(branches, reverse=True)
-            yield from ((-less, at, end, undecided) for less, end in rest if less >= LEAST_NEED)
+            yield from ((less, end, undecided) for less, end in rest if less >= LEAST_NEED)
             if need < LEAST_NEED:
                 return
-        yield -need, at, ahead, 0
+        yield need, ahead, 0
 
-    def _lands(self, at: int, ahead: int) -> float:
+    def _lands(self, at: int, ahead: int, before: int) -> float:
+        """The chance of a change to land on top of these, as seen by one that those `before` it matter to."""
         green = self.known.get((at, ahead & self._before[at]))
-        return self._queue[at].passes if green is None else float(green)
+        if green is not None and not self._before[at] & ~before:
+            return float(green)
+        chance = self._queue[at].passes if green is None else float(green)
+        return min(max(chance, DOUBT), 1 - DOUBT)
 
 
 def _matter_before(queue: Sequence[Waiting]) -> list[int]:
@@ -214,6 +234,16 @@ def _matter_before(queue: Sequence[Waiting]) -> list[int]:
         & ((1 << at) - 1)
         for at, change in enumerate(queue)
     ]
+
+
+def _weights(before: Sequence[int]) -> list[float]:
+    """How much a build of each change is worth, beside its need (rule 4)."""
+    behind = [0] * len(before)
+    for several in before:
+        for other in _bits(several):
+            behind[other] += 1
+    weights = [1 + BEHIND * count / len(before) for count in behind]
+    return [1 + BEHIND, *weights[1:]] if weights else []
 
 
 def _union(sets: Iterable[int]) -> int:
