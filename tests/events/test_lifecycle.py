@@ -11,6 +11,7 @@ from interlock.events.asked import Question
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.events.task_parts import OpenPullRequest
 from interlock.model.evidence import UNCHECKED
 from interlock.model.reason import said
 from interlock.model.task import PIPELINE, Commit, PhaseKind, Task, TaskId, Tree
@@ -80,6 +81,9 @@ def at(stage: Stage, index: int) -> Journal:
         journal.tell(ends[stage])
     if stage is Stage.WAITING:
         journal.task("a").talk.questions = [Question(journal.task("a").attempt, "which one?")]
+        journal.task("a").change.pull_request = (
+            OpenPullRequest(12, "", candidate.commit) if candidate else None
+        )
     assert (journal.task("a").stage, journal.task("a").phase_index) == (stage, index)
     return journal
 
@@ -93,6 +97,8 @@ def fitting(journal: Journal, kind: type[f.Fact]) -> f.Fact:
         f.PhaseStarted: f.PhaseStarted(*where[:3], task.epoch + 1),
         f.TaskFailed: f.TaskFailed(A, task.attempt, said("no use")),
         f.QuestionAnswered: f.QuestionAnswered(A, task.attempt, "this one"),
+        f.PullRequestSeen: f.PullRequestSeen(A, 12, "draft"),
+        f.ReviewReceived: f.ReviewReceived(A, 12, "grace", "better"),
         f.LandingLost: f.LandingLost(A, Commit("a-1")),
         f.TaskUndone: f.TaskUndone(A, Commit("a-1"), TaskId("undo-a")),
         f.TaskReopened: f.TaskReopened(A, Commit("a-1"), TaskId("undo-a")),

@@ -140,6 +140,27 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.NOTHING_CHANGED), "nothing was changed"),
     (of(Why.CHECK_STOPPED), "its check was stopped"),
     (
+        of(Why.PULL_REQUEST, number=12, url="https://github.com/o/n/pull/12", standing="approved"),
+        "pull request #12 is open, it is approved: https://github.com/o/n/pull/12",
+    ),
+    (of(Why.PULL_REQUEST_CLOSED, number=12), "pull request #12 was closed unmerged"),
+    (
+        of(Why.PULL_REQUEST_OUTDATED, number=12, standing="conflicts"),
+        "pull request #12 conflicts with main",
+    ),
+    (
+        of(Why.CHANGES_REQUESTED, author="grace", number=12),
+        "grace asks for changes of pull request #12",
+    ),
+    (
+        of(Why.FORGE_FAILED, command="gh pr create", text="HTTP 401"),
+        "`gh pr create` failed: HTTP 401",
+    ),
+    (
+        of(Why.BRANCH_TAKEN, upstream="origin/interlock/a"),
+        "origin/interlock/a has commits that Interlock did not push; merge or delete that branch",
+    ),
+    (
         of(Why.REMOTE_AHEAD, upstream="origin/main", branch="main", text="uncommitted changes"),
         "origin/main has commits that main cannot take (uncommitted changes)",
     ),

@@ -83,7 +83,7 @@ def is_held_by_pause(state: State) -> bool:
 
 
 def _could_go_on(task: TaskState) -> bool:
-    return task.stage is Stage.WAITING and task.queue.unmet == 0 and task.asks is None
+    return task.stage is Stage.WAITING and task.queue.unmet == 0 and not task.waits_for_person
 
 
 def _is_at_rest(state: State, board: Board, now: float) -> bool:

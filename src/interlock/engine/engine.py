@@ -23,6 +23,7 @@ from interlock.engine.lessons import lessons_due
 from interlock.engine.loading import refuse_unknown
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
+from interlock.engine.pull_requests import PullRequests, PullRequestWatch
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.engine.statements import Statements
 from interlock.events import facts as f
@@ -62,6 +63,7 @@ class Engine:
         self._gauges = Gauges(self.holder)
         self._wake = asyncio.Event()
         self._halted = asyncio.Event()
+        self._merges: PullRequestWatch | None = None
         self._told = ""
         self._stop: bool | None = None
         """None: go on; False: no new starts; True: end the agents too."""
@@ -111,6 +113,9 @@ class Engine:
         if self._env.plan:
             plan = GraphWatch(self._env.plan, self._ledger, claim, self._tell)
             aides.append(asyncio.create_task(plan.watch()))
+        if isinstance(self._env.publisher, PullRequests):
+            self._merges = PullRequestWatch(self._env.publisher, self._ledger, claim, main, self._tell)
+            aides.append(asyncio.create_task(self._merges.watch()))
         if self._options.fetch_seconds:
             aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
         loop = asyncio.create_task(self._loop(main, acts, claim))
@@ -176,7 +181,7 @@ class Engine:
         # Before the first round only a person's stop rings; a fetch may take a minute and must not delay it.
         await _first_of(
             [
-                asyncio.create_task(main.begin(fetch=self._options.fetch_seconds > 0)),
+                asyncio.create_task(self._begin(main)),
                 asyncio.create_task(_only(self._wake.wait)),
             ]
         )
@@ -192,6 +197,12 @@ class Engine:
                 self._tell(f"the log cannot be used: {problem}; trying again in {delay:g} s")
                 await asyncio.sleep(delay)
 
+    async def _begin(self, main: Mainline) -> None:
+        await main.begin(fetch=self._options.fetch_seconds > 0)
+        if self._merges:
+            await self._ledger.catch_up()
+            await self._merges.look()
+
     async def _round(self, acts: Acts, claim: Claim) -> End | None:
         """Read, fold, decide and carry out once; the end of the run if that is what was decided."""
         self._wake.clear()
@@ -204,8 +215,14 @@ class Engine:
         await self._decided(self._clutch.ask(self.state, now), claim)
         board, meter = self._ledger.board, self._ledger.meter
         steps = decide(self.state, board, now, acts.under_way)
-        if end := next((step for step in steps if isinstance(step, End)), None):
+        end = next((step for step in steps if isinstance(step, End)), None)
+        if end and not (self._merges and self._merges.is_worth_waiting(now)):
             return end
+        if end:
+            await self._sleep(now)
+            return None
+        if self._merges and steps:
+            self._merges.is_busy()
         meter.decided((step.task for step in steps if isinstance(step, Start)), now)
         await acts.carry_out(steps)
         if measured := self._gauges.due(self.state, board, self._ledger.meter, now):

@@ -21,7 +21,8 @@ from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
 from interlock.engine.loading import catch_up, load_state
 from interlock.engine.notary import notary_of
-from interlock.engine.publish import LocalOnly, Publisher, PushFirst
+from interlock.engine.publish import Publisher
+from interlock.engine.publishers import publisher_of
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
@@ -39,7 +40,6 @@ from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
-from interlock.git.push import refuse_unready
 from interlock.git.repository import GitRepository
 from interlock.git.reverting import GitReverts
 from interlock.git.screening import Screening
@@ -258,17 +258,7 @@ class Project(Calls):
     @property
     def publisher(self) -> Publisher:
         """Publishes tested changes as the setting `land` says."""
-        return PushFirst(self.repository) if self.settings.land == "push" else LocalOnly()
-
-    async def try_publishing(self) -> str:
-        """Find out before agents work whether changes can be published; the name of the remote branch."""
-        return "" if self.settings.land == "branch" else (await refuse_unready(self.place)).name
-
-    @property
-    def fetch_seconds(self) -> float:
-        """Interval of updates from the remote; 0: none. Without them nothing can be pushed for long."""
-        is_needed = self.settings.fetch or self.settings.land != "branch"
-        return self.settings.fetch_every_seconds if is_needed else 0.0
+        return publisher_of(self.place, self.repository, self.settings)
 
     @property
     def host(self) -> Host:
@@ -278,6 +268,8 @@ class Project(Calls):
     @cached_property
     def lane_depth(self) -> int:
         """Number of changes that are checked at once here."""
+        if self.settings.land == "pull-request":  # it lands on main as it is, and on no other change
+            return 1
         return min(self.settings.lane_depth, os.cpu_count() or 1)
 
     @cached_property

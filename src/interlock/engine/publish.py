@@ -81,8 +81,12 @@ async def _has_moved(turn: Turn, landing: Landing) -> bool:
 
 def held(turn: Turn, push: Push) -> f.Fact:
     """Return the wait until the remote can be asked again."""
-    fields = {"upstream": push.upstream, "text": push.text, "branch": turn.branch}
-    return retry.held_up(turn.task, turn.key, Reason(_HELD[push.outcome], fields), is_busy=False)
+    return held_because(turn, _HELD[push.outcome], upstream=push.upstream, text=push.text, branch=turn.branch)
+
+
+def held_because(turn: Turn, code: Why, **fields: str) -> f.Fact:
+    """Return the wait of a landing for something outside of this repository."""
+    return retry.held_up(turn.task, turn.key, Reason(code, fields), is_busy=False)
 
 
 _HELD = {
@@ -90,4 +94,5 @@ _HELD = {
     PushOutcome.UNPUSHED: Why.NOT_PUSHED,
     PushOutcome.REFUSED: Why.PUSH_REFUSED,
     PushOutcome.UNREACHABLE: Why.REMOTE_UNREACHABLE,
+    PushOutcome.TAKEN: Why.BRANCH_TAKEN,
 }

@@ -78,11 +78,6 @@ class Settings(LandingSettings):
     """The time for which a run that no longer answers keeps others from taking over."""
     keep_trash_days: int = 7
     """Days for which files that git ignores are kept after their workspace is gone."""
-    fetch: bool = True
-    """Update the branch from its upstream before a run and during it: by fast-forward, or by a merge that
-    passes the project's checks."""
-    fetch_every_seconds: float = 60.0
-    """Interval of these updates during a run."""
     workspace_folder: str = ""
     """The folder in which `interlock workspace new` makes workspaces. Empty: NAME-workspaces beside the
     repository NAME. Relative names start at the root of the repository. In your own file only."""
@@ -387,6 +382,8 @@ LEAST = {
     "disk_limit_bytes": 0,
     "max_file_bytes": 0,
     "fetch_every_seconds": 1,
+    "pull_request_poll_seconds": 1,
+    "pull_request_wait_seconds": 0,
 }
 
 

@@ -83,7 +83,7 @@ GUARDED = (
     *("pass_env", "sandbox", "toolchains", "container_image", "allow_hosts", "store"),
     "server_fetches",
     *("graph", "prompt_template", "memory_limit_bytes", "process_limit", "disk_limit_bytes"),
-    *("land_files", "max_file_bytes", "land"),
+    *("land_files", "max_file_bytes", "land", "auto_merge"),
 )
 """Settings that widen what agents may reach: a graph names keys, and servers to send them to. Not in a file
 that they may change: the change would count at the next run."""
@@ -215,6 +215,7 @@ WIDENS: dict[str, tuple[str, Callable[[object], bool]]] = {
         "what agents make is pushed to your remote, with your credentials",
         lambda value: value != "branch",
     ),
+    "auto_merge": ("the forge merges what agents make when its own rules allow that", bool),
     "toolchains": (
         "agents and checks can read these folders",
         lambda value: isinstance(value, tuple) and bool({*value} - {"auto"}),

@@ -12,14 +12,16 @@ from interlock.events.asked import Permission, Question
 from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
-from interlock.events.task_parts import Candidate, Failure, Opened, Undo, Work
+from interlock.events.task_parts import Candidate, Failure, Opened, OpenPullRequest, Undo, Work
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, ErrorClass, Resume
+from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, PhaseKind
 
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
+REVIEWS_KEPT = 100
 
 
 def _said(text: str) -> Reason | None:
@@ -142,10 +144,10 @@ def _forget_landing(task: TaskState, commit: Commit) -> None:
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
-    known, seen = task.change.landed, Candidate(fact.commit, fact.tree, fact.base)
+    known, seen = task.change.landed or task.change.candidate, Candidate(fact.commit, fact.tree, fact.base)
     if known and known.commit == fact.commit:
         seen = known
-    elif known and fact.tree and known.tree == fact.tree:  # a rebase: what was checked is on main
+    elif known and fact.tree and known.tree == fact.tree:  # rebased, or merged by a forge: it was checked
         seen = replace(known, commit=fact.commit, base=fact.base)
     task.change.landed = seen
     task.change.candidate = task.session.cut_off = None
@@ -229,6 +231,42 @@ def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
 
 def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
     task.why = fact.why
+    task.change.pull_request = None
+
+
+def _proposed(task: TaskState, fact: f.PullRequestOpened, _: Recorded) -> None:
+    before = task.change.pull_request
+    known = before.reviews if before and before.number == fact.number else ()
+    task.change.pull_request = OpenPullRequest(fact.number, fact.url, fact.commit, reviews=known)
+    task.trouble.losses = task.trouble.deferrals = 0
+    task.why = Reason(Why.PULL_REQUEST, {"number": fact.number, "url": fact.url})
+
+
+def _standing_seen(task: TaskState, fact: f.PullRequestSeen, _: Recorded) -> None:
+    if task.change.pull_request:
+        task.change.pull_request = replace(task.change.pull_request, standing=fact.standing)
+
+
+def _reviewed(task: TaskState, fact: f.ReviewReceived, _: Recorded) -> None:
+    """Tell the next attempt. It is no failure: neither the breaker nor the limit of retries counts it."""
+    work, opened = task.change.work, task.change.pull_request
+    why = Reason(Why.CHANGES_REQUESTED, {"number": fact.number, "author": fact.author})
+    told = Failure(
+        task.attempt,
+        task.phase.name,
+        ErrorClass.REVIEW,
+        why,
+        "",
+        fact.feedback,
+        commit=work.commit if work else None,
+        base=work.base if work else Commit(""),
+        agent=task.session.agent,
+    )
+    task.trouble.failures = [*task.trouble.failures, told]
+    task.why = why
+    if opened:
+        reviews = (*opened.reviews, *fact.reviews)[-REVIEWS_KEPT:]
+        task.change.pull_request = replace(opened, standing=Standing.CHANGES_REQUESTED, reviews=reviews)
 
 
 def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
@@ -273,6 +311,9 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.TaskUndone: _undone,
     f.TaskReopened: _reopened,
     f.CandidateStale: _stale,
+    f.PullRequestOpened: _proposed,
+    f.PullRequestSeen: _standing_seen,
+    f.ReviewReceived: _reviewed,
     f.PhaseFailed: _failed,
     f.PhaseLost: _lost,
     f.PhaseDeferred: _deferred,

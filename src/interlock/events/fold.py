@@ -302,6 +302,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
         return task.change.landed is not None and task.change.landed.commit == fact.commit
     if isinstance(fact, f.QuestionAnswered):
         return task.asks is not None and task.asks.attempt == fact.attempt
+    if isinstance(fact, f.PullRequestSeen | f.ReviewReceived):
+        return task.proposed is not None and task.proposed.number == fact.number
     if isinstance(fact, f.PhaseStarted):
         return fact.epoch > task.epoch and fact.phase == task.phase.name
     if isinstance(fact, f.PhaseFact):
@@ -356,7 +358,8 @@ def _index(index: TaskIndex, task: TaskState) -> None:
     (index.leftovers.add if task.session.leftover else index.leftovers.discard)(key)
     (index.reconcile.add if task.must_reconcile else index.reconcile.discard)(key)
     (index.undos.add if task.change.undo and task.stage is Stage.DONE else index.undos.discard)(key)
-    if not task.is_over and task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and task.change.work:
+    is_on_its_way = task.phase.kind in (PhaseKind.CHECK, PhaseKind.LAND) and not task.proposed
+    if not task.is_over and is_on_its_way and task.change.work:
         index.train[key] = task.change.work.seq
     else:
         index.train.pop(key, None)

@@ -19,7 +19,7 @@ from interlock.events.state_parts import (
     TaskIndex,
     Unstated,
 )
-from interlock.events.task_parts import Change, Queue, Session, Spent, Talk, Trouble
+from interlock.events.task_parts import Change, OpenPullRequest, Queue, Session, Spent, Talk, Trouble
 from interlock.events.versions import Unknown
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
@@ -103,6 +103,19 @@ class TaskState:
         """The question that it waits for a person to answer."""
         last = self.talk.questions[-1] if self.talk.questions else None
         return last if last and last.answer is None and self.stage is Stage.WAITING else None
+
+    @property
+    def proposed(self) -> OpenPullRequest | None:
+        """The pull request that it waits for."""
+        opened, made = self.change.pull_request, self.change.candidate
+        is_current = opened is not None and made is not None and opened.commit == made.commit
+        waits = self.stage is Stage.WAITING and self.phase.kind is PhaseKind.LAND
+        return opened if is_current and waits else None
+
+    @property
+    def waits_for_person(self) -> bool:
+        """True if only a person, or a forge, lets it go on."""
+        return self.asks is not None or self.proposed is not None
 
     @property
     def is_over(self) -> bool:

@@ -6,6 +6,7 @@ from interlock.events.asked import Permission, Question, Said, ScopeRequest, Ses
 from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
+from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, Reverted, TaskId, Tree
 from interlock.model.unwanted import LeftOut
@@ -71,6 +72,19 @@ class Candidate:
     """Results of its checks, which are those of main once it lands."""
     branch: str = ""
     """The commit that it landed as."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPullRequest:
+    """The pull request of a task, as it was seen last."""
+
+    number: int
+    url: str
+    commit: Commit
+    """The tested commit that it proposes."""
+    standing: str = Standing.OPEN
+    reviews: tuple[str, ...] = ()
+    """The reviews that its agent knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +174,8 @@ class Change:
     """The commits that this task undoes; None: its change is that of an agent."""
     undone: Commit = Commit("")
     """Its last landing that was undone: that commit is on main, and the task is not done."""
+    pull_request: OpenPullRequest | None = None
+    """The pull request that proposes it, or an earlier candidate of it."""
     found_done: Evidence | None = None
     """The task is done without a landing, as nothing was left to change; how well that is known."""
 

@@ -64,10 +64,13 @@ _REASONED = (
     "NothingLearned",
 )
 """Kinds whose reasons were sentences."""
+_PROPOSING = ("PullRequestOpened", "ReviewReceived")
 _UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened")
 SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
+    **dict.fromkeys(_PROPOSING, Shape(1, "0.2.0")),
+    "PullRequestSeen": Shape(1, ANY),
     "StatementsDelayed": Shape(1, ANY),
 }
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""

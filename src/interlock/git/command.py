@@ -278,6 +278,13 @@ def _refuse_excess(name: str, output: Output, *, said_too_much: bool) -> None:
         raise bounds.too_large(f"git {name} runs out of memory on it", f"{bounds.MEMORY_BYTES >> 20} MiB")
 
 
+async def run_beside(words: Sequence[str], directory: Path, **variables: str) -> Output:
+    """Run another program of the user's that works on the repository, as the user would; any exit status."""
+    env = user_environment() | variables
+    process = _popen(words, env, directory, subprocess.DEVNULL, Git(directory, as_user=True))
+    return await finish(process, words[0], Drain(BytesIO(), bounds.OUTPUT_BYTES), 120.0)
+
+
 async def find_repository(path: Path, *argv: str) -> Output:
     """Let git look for the repository around `path`, as the user would; any exit status."""
     process = _popen(("git", *argv), user_environment(), path, subprocess.DEVNULL, Git(path, as_user=True))
@@ -295,7 +302,7 @@ def _popen(
     with _explained(directory), held(_limits(git)) as (files, hold):
         process = subprocess.Popen(
             command,
-            executable=_program(env.get("PATH", os.defpath)),
+            executable=_program(env.get("PATH", os.defpath), command[0]),
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -315,9 +322,9 @@ def _popen(
 
 
 @functools.cache
-def _program(path: str) -> str:
-    """Return the path of git, searched once: a child that searches would try all the wrong folders first."""
-    return shutil.which("git", path=path) or "git"
+def _program(path: str, name: str) -> str:
+    """Return the path of a program, searched once: a child would try all the wrong folders first."""
+    return shutil.which(name, path=path) or name
 
 
 @contextlib.contextmanager

@@ -14,7 +14,15 @@ from interlock.model.errors import EnvironmentProblem
 OLDEST = (2, 38)
 """The first git with `merge-tree --write-tree`."""
 
-_READ = ("user.name\n", "user.email\n", "core.", "extensions.", "init.defaultbranch\n", "commit.gpgsign")
+_READ = (
+    "user.name\n",
+    "user.email\n",
+    "core.",
+    "extensions.",
+    "init.defaultbranch\n",
+    "commit.gpgsign",
+    "branch.",
+)
 
 
 _DATA = re.compile(

@@ -23,7 +23,9 @@ from interlock.git.upstream import Upstream, as_user, behind_and_ahead, fetch, u
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Landing
 
-PUSH_SECONDS = 300.0
+PUSH_SECONDS, _LOOK_SECONDS = 300.0, 60.0
+_OWN_KEPT = 100
+"""The last commits of a branch of Interlock's own that are remembered as pushed from here."""
 _LINE_CHARS = 300
 _FETCHED = "refs/interlock/fetched-notes"
 _LOGIN = re.compile(r"//[^/@\s]*@")
@@ -49,6 +51,8 @@ class PushOutcome(StrEnum):
     REFUSED = "refused"
     """The remote is where it was expected, and does not take the commit: a rule or a hook there."""
     UNREACHABLE = "unreachable"
+    TAKEN = "taken"
+    """A branch of Interlock's own has commits there that others pushed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +87,37 @@ async def push_landing(place: Place, landing: Landing) -> Push:
     return Push(PushOutcome.PUSHED, upstream.name)
 
 
-async def push_branch(place: Place, commit: str, branch: str) -> Push:
-    """Move a branch of Interlock's own on the remote to a commit, wherever it was."""
+async def push_branch(place: Place, landing: Landing, branch: str) -> Push:
+    """Move a branch of Interlock's own on the remote to a tested commit. One that has the commits of others
+    stays as it is."""
+    await _refuse_unsafe(place, landing)
     upstream = await required_upstream(place)
-    text = await _push(place, upstream, f"+{commit}:refs/heads/{branch}")
-    name = f"{upstream.remote}/{branch}"
-    if not text:
-        return Push(PushOutcome.PUSHED, name)
-    reached = not await fetch(place, upstream)
-    return Push(PushOutcome.REFUSED if reached else PushOutcome.UNREACHABLE, name, text)
+    ref, name = f"refs/heads/{branch}", f"{upstream.remote}/{branch}"
+    try:
+        said = await _user(place).run(
+            "ls-remote", "--end-of-options", upstream.remote, ref, timeout=_LOOK_SECONDS
+        )
+    except GitFailed as failed:
+        return Push(PushOutcome.UNREACHABLE, name, last_words(failed.said))
+    there = said.line.split()[0] if said.line else ""
+    pushed = place.state / "pushed" / branch
+    own = pushed.read_text().split() if pushed.exists() else []
+    if there and there not in own:
+        return Push(PushOutcome.TAKEN, name)
+    pushed.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    pushed.write_text(
+        "\n".join([*own[-_OWN_KEPT:], landing.new])
+    )  # before the push, which a crash may follow
+    if text := await _push(place, upstream, f"{landing.new}:{ref}", f"--force-with-lease={ref}:{there}"):
+        return Push(PushOutcome.REFUSED, name, text)
+    return Push(PushOutcome.PUSHED, name)
+
+
+async def is_on_upstream(place: Place, commit: str) -> bool:
+    """Tell if the remote branch, as last fetched, has a commit."""
+    upstream = await required_upstream(place)
+    said = await place.git.run("merge-base", "--is-ancestor", commit, upstream.ref, ok=(0, 1))
+    return said.code == 0
 
 
 async def push_notes(place: Place) -> str:

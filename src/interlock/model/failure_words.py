@@ -161,5 +161,8 @@ _WORDS: Mapping[str, Words] = {
         f"the proxy {why.text('seen_input')}/{why.text('seen_output')}"
     ),
     Why.NOTED: _noted,
+    Why.CHANGES_REQUESTED: lambda why, _: (
+        f"{why.text('author')} asks for changes of pull request #{why.text('number')}"
+    ),
 }
 FAILURES = tuple(_WORDS)

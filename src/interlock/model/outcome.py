@@ -42,6 +42,8 @@ class ErrorClass(StrEnum):
     """The model cannot be reached, or the connection broke."""
     MODEL = "model"
     """The model's answer makes no sense: garbage, or nothing at all."""
+    REVIEW = "changes-requested"
+    """A reviewer of its pull request asks for changes. No attempt is blamed for that."""
     DENIED = "denied"
     """The program was not allowed to do something that mattered."""
     TURNS = "turn-limit"

@@ -112,6 +112,14 @@ def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
     return None if task.asks is None else Reason(Why.ANSWER, {"question": task.asks.text})
 
 
+def _pull_request(_: ReasonContext, task: TaskState) -> Reason | None:
+    opened = task.proposed
+    if opened is None:
+        return None
+    fields: dict[str, Value] = {"number": opened.number, "url": opened.url, "standing": opened.standing}
+    return Reason(Why.PULL_REQUEST, fields)
+
+
 def _paused(_: ReasonContext, task: TaskState) -> Reason | None:
     if not task.queue.paused:
         return None
@@ -239,6 +247,6 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _paused, _needs, _check, _no_run, _stopping, _not_selected, _all_paused,
+    _answer, _pull_request, _paused, _needs, _check, _no_run, _stopping, _not_selected, _all_paused,
     _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

@@ -28,15 +28,20 @@ _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
 
 def message(task: Task, attempt: int, evidence: Evidence) -> str:
     """Subject and body from the goal, then who did it and what shows that it works as trailers."""
-    lines = "\n".join(map(_plain, task.goal.splitlines())).strip("\n").split("\n")
-    subject, body = _split(lines if lines[0] else [task.id])
+    subject, body = title_and_text(task)
     trailers = (
-        f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\nInterlock-Evidence: {_worth(evidence)}\n"
+        f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\nInterlock-Evidence: {worth(evidence)}\n"
     )
     return "\n\n".join(part for part in (subject, body, trailers) if part)
 
 
-def _worth(evidence: Evidence) -> str:
+def title_and_text(task: Task) -> tuple[str, str]:
+    """The goal as a line and the rest, without what could pass for our trailers."""
+    lines = "\n".join(map(_plain, task.goal.splitlines())).strip("\n").split("\n")
+    return _split(lines if lines[0] else [task.id])
+
+
+def worth(evidence: Evidence) -> str:
     """The grade in words that a later reader of the history understands without our log."""
     if evidence.is_verified:
         known = evidence.known_failures

@@ -29,6 +29,8 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
 14. A task that waits for a lease of another is given up when its `lease_timeout` is over (`engine.decide`).
 15. A statement that cannot be written is tried again after 1 s, up to 1 min, eight times in a row; then with
     the next landing, and at the end of the run. No task waits for it.
+16. An open pull request is looked at again as often as the settings say, up to ten times as long while
+    nothing changes.
 """
 
 from collections.abc import Sequence
@@ -55,6 +57,7 @@ WRITE_SECONDS, ROUND_SECONDS, MAX_LOG_SECONDS = 0.5, 1.0, 10.0
 IMPORT_SECONDS, MAX_IMPORT_SECONDS, MAX_IMPORTS = 1.0, 30.0, 23
 UPSTREAM_TRIES = 3
 STATEMENT_SECONDS, MAX_STATEMENT_SECONDS, STATEMENT_TRIES = 1.0, 60.0, 8
+MAX_POLLS = 10.0
 
 PhaseKey = tuple[TaskId, int, str, int]
 """The first fields of every fact about a phase: task, attempt, phase, epoch."""
@@ -115,6 +118,11 @@ def held_seconds(shortest: float, looks: int) -> float:
     if looks < LONG_HELD:
         return grown(shortest, MAX_HELD_SECONDS, looks)
     return grown(MAX_HELD_SECONDS, MAX_LONG_HELD_SECONDS, looks - LONG_HELD)
+
+
+def poll_seconds(first: float, quiet: int) -> float:
+    """Return the wait until the next look at open pull requests, after so many without news (rule 16)."""
+    return grown(first, MAX_POLLS * first, quiet)
 
 
 def wavered(task: TaskState, key: PhaseKey, why: Reason) -> f.PhaseDeferred:

@@ -11,6 +11,7 @@ from interlock.engine.ledger import Tell
 from interlock.engine.loading import unknown_hint, unknown_text
 from interlock.engine.notary import notary_of
 from interlock.engine.project import Project
+from interlock.engine.publishers import try_publisher
 from interlock.engine.settings import load, store_address
 from interlock.events.facts import CanaryTried
 from interlock.events.record import verify_chain
@@ -119,8 +120,8 @@ async def _signing(project: Project) -> list[Finding]:
 
 
 async def _publishing(project: Project) -> list[Finding]:
-    upstream = await project.try_publishing()
-    return [good("publishing", f"tested changes are pushed to {upstream} first")] if upstream else []
+    how = await try_publisher(project.place, project.publisher)
+    return [good("publishing", how)] if how else []
 
 
 async def _statements(project: Project) -> list[Finding]:

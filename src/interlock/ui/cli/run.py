@@ -20,6 +20,7 @@ from interlock.engine.loading import load_state, refuse_unknown, verify_log
 from interlock.engine.options import Options
 from interlock.engine.parallel import parallel
 from interlock.engine.project import Project, open_project
+from interlock.engine.publishers import try_publisher
 from interlock.events.facts import TaskRemoved
 from interlock.events.record import Recorded
 from interlock.events.state import State
@@ -187,7 +188,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,
-        fetch_seconds=project.fetch_seconds,
+        fetch_seconds=settings.fetch_seconds,
     )
 
 
@@ -199,7 +200,7 @@ async def _refuse_unready(project: Project) -> None:
         raise refuse_second(row)
     await project.repository.refuse_absent_files()
     await project.repository.try_signing()
-    await project.try_publishing()
+    await try_publisher(project.place, project.publisher)
     checkout = await project.repository.checkout()
     if checkout.held:
         note(f"landing is blocked: {checkout.held}")

@@ -245,7 +245,7 @@ def outcome(wanted: Iterable[TaskState]) -> ExitCode:
     left = [task for task in wanted if task.stage is not Stage.DONE]
     if not left:
         return ExitCode.OK
-    needs_person = any(task.asks for task in left) and not any(task.is_over for task in left)
+    needs_person = any(task.waits_for_person for task in left) and not any(task.is_over for task in left)
     return ExitCode.NEEDS_PERSON if needs_person else ExitCode.FAILED
 
 

@@ -42,7 +42,7 @@ def wait_command(invocation: Invocation, tasks: tuple[str, ...], timeout: str | 
 def _verdict(reading: Reading, names: list[TaskId]) -> ExitCode:
     recall(reading.state, names)
     tasks = [reading.state.tasks[name] for name in names]
-    is_running = reading.is_live and not all(task.is_over or task.asks for task in tasks)
+    is_running = reading.is_live and not all(task.is_over or task.waits_for_person for task in tasks)
     return ExitCode.RUNNING if is_running else outcome(tasks)
 
 
@@ -66,5 +66,6 @@ async def _wait(
 
 def _are_over(state: State, names: list[TaskId]) -> bool:
     return bool(names) and all(
-        state.is_done(name) or state.tasks[name].is_over or state.tasks[name].asks for name in names
+        state.is_done(name) or state.tasks[name].is_over or state.tasks[name].waits_for_person
+        for name in names
     )

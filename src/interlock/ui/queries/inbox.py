@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
+from interlock.model.reason import Reason, Value, Why
 from interlock.ui.reading import Reading, open_permissions
 from interlock.ui.words.reasons import reason_text
 
@@ -16,7 +17,7 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`question`, `permission`, `failed` or `paused`."""
+    """`question`, `permission`, `pull-request`, `failed` or `paused`."""
     task: str
     text: str
     message: str
@@ -42,6 +43,10 @@ def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
         commands = (f'interlock answer {name} "..."', f"interlock cancel {name}")
         ref = f"{name}/{asked.attempt}"
         yield Item(ref, "question", name, asked.text, asked.message, task.since, commands)
+    if opened := task.proposed:
+        fields: dict[str, Value] = {"number": opened.number, "url": opened.url, "standing": opened.standing}
+        text = reason_text(Reason(Why.PULL_REQUEST, fields))
+        yield Item(f"{name}/{task.attempt}", "pull-request", name, text, "", task.since, ("interlock run",))
     for leave in open_permissions(task) if reading.is_live else ():
         text = " ".join((leave.tool, leave.text)).strip()
         ref = f"{name}/{leave.attempt}/{leave.call}"

@@ -6,6 +6,7 @@ from interlock.engine.scope_words import SCOPE_WORDS, scope_text
 from interlock.model.claim import described
 from interlock.model.durations import lasting
 from interlock.model.failure_words import FAILURES, failure_text
+from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason, Value, Why
 from interlock.ui.plain import counted
 
@@ -90,6 +91,38 @@ def _forecast(reason: Reason, _: str) -> str:
     return f"{costs}{seconds} an attempt, {success:.0%} of which land"
 
 
+_STANDINGS: Mapping[str, str] = {
+    Standing.DRAFT: "it is a draft",
+    Standing.CHECKS_PENDING: "its checks are pending",
+    Standing.CHECKS_FAILED: "its checks fail there",
+    Standing.REVIEW_REQUIRED: "it waits for a review",
+    Standing.CHANGES_REQUESTED: "changes are requested",
+    Standing.APPROVED: "it is approved",
+    Standing.CONFLICTS: "it conflicts with main",
+    Standing.BEHIND: "it is behind main",
+    Standing.MERGED: "it is merged, and main here does not have it yet",
+}
+_OUTDATED: Mapping[str, str] = {Standing.CONFLICTS: "conflicts with main", Standing.BEHIND: "is behind main"}
+
+
+def standing_text(standing: str) -> str:
+    """What an open pull request waits for; '' if only for a person."""
+    return _STANDINGS.get(standing, standing)
+
+
+def opened_text(number: int, url: str) -> str:
+    """A proposal that was made, or updated."""
+    return f"pull request #{number} opened: {url}" if number else f"proposed as a patch: {url}"
+
+
+def _pull_request(reason: Reason, _: str) -> str:
+    url, number = reason.text("url"), int(reason.number("number"))
+    if not number:
+        return f"waits until a person merges {url}"
+    known = _STANDINGS.get(reason.text("standing"))
+    return f"pull request #{number} is open{f', {known}' if known else ''}: {url}"
+
+
 def _aside(because: str) -> str:
     return f" ({because})" if because else ""
 
@@ -129,6 +162,15 @@ CAUSES: Mapping[str, Words] = {
     Why.NOTHING_LEFT: lambda _, __: "nothing is left to change",
     Why.NOTHING_CHANGED: lambda _, __: "nothing was changed",
     Why.CHECK_STOPPED: lambda _, __: "its check was stopped",
+    Why.PULL_REQUEST: _pull_request,
+    Why.PULL_REQUEST_CLOSED: lambda reason, _: f"pull request #{reason.text('number')} was closed unmerged",
+    Why.PULL_REQUEST_OUTDATED: lambda reason, _: (
+        f"pull request #{reason.text('number')} {_OUTDATED.get(reason.text('standing'), 'is out of date')}"
+    ),
+    Why.FORGE_FAILED: lambda reason, _: f"`{reason.text('command')}` failed: {reason.text('text')}",
+    Why.BRANCH_TAKEN: lambda reason, _: (
+        f"{reason.text('upstream')} has commits that Interlock did not push; merge or delete that branch"
+    ),
     Why.REMOTE_AHEAD: lambda reason, _: (
         f"{reason.text('upstream')} has commits that {reason.text('branch')} cannot take"
         f"{_aside(reason.text('text'))}"

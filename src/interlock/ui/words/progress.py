@@ -10,6 +10,7 @@ from interlock.events.state import State
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
 from interlock.ui.plain import counted, inert, one_line
+from interlock.ui.words.causes import opened_text, standing_text
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
@@ -54,6 +55,15 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: undone by {fact.by}, as `{fact.command}` failed on main; it starts again",
     ),
     f.LandingSeen: lambda fact: ("green", f"{fact.task}: found on main as {fact.commit[:12]}"),
+    f.PullRequestOpened: lambda fact: ("cyan", f"{fact.task}: {opened_text(fact.number, fact.url)}"),
+    f.PullRequestSeen: lambda fact: (
+        "",
+        f"{fact.task}: pull request #{fact.number}: {standing_text(fact.standing)}",
+    ),
+    f.ReviewReceived: lambda fact: (
+        "yellow",
+        f"{fact.task}: {fact.author} asks for changes of pull request #{fact.number}",
+    ),
     f.CandidateStale: lambda fact: (
         "",
         f"{fact.task}: {reason_text(fact.why)}; retrying on main"

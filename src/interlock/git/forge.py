@@ -1,0 +1,256 @@
+"""Proposes tested changes as pull requests: with GitHub's `gh`, or as a patch where there is none.
+
+Rules:
+1. `gh` is the user's own, with the user's login. It asks nothing and opens nothing.
+2. What people write on a forge is text from outside. Only people who may write to the repository send a
+   change back to its agent, and their words are marked with who wrote them.
+3. Every act may be repeated: a pull request that is open for the branch already is updated.
+"""
+
+import re
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from interlock.git.command import run_beside
+from interlock.git.place import Place
+from interlock.git.push import last_words
+from interlock.model.errors import EnvironmentProblem
+from interlock.model.pull_request import Proposal, Proposed, PullRequest, Review, Standing
+from interlock.model.task import Commit
+
+_TRUSTED = ("OWNER", "MEMBER", "COLLABORATOR")
+_VIEW = "number,url,state,isDraft,mergeable,mergeStateStatus,mergeCommit,reviews,statusCheckRollup"
+_PENDING = frozenset({"QUEUED", "IN_PROGRESS", "PENDING", "WAITING", "REQUESTED", "EXPECTED"})
+_RED = frozenset({"FAILURE", "ERROR", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE"})
+_ADDRESS = re.compile(
+    r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|git@)([\w.-]+)(?::\d+)?[/:]([\w./~+-]+?)(?:\.git)?/?"
+)
+FOLDER = "pull-requests"
+"""Below the state folder: the text of each proposal, and its patch where there is no forge."""
+
+
+class ForgeFailed(EnvironmentProblem):
+    """The program of the forge failed."""
+
+    code = "forge"
+
+    def __init__(self, command: str, said: str) -> None:
+        self.command, self.said = command, last_words(said) or "it printed no error"
+        super().__init__(f"`{command}` failed: {self.said}", "gh auth status")
+
+
+class Forge(Protocol):
+    """A place where changes are proposed."""
+
+    async def propose(self, proposal: Proposal) -> Proposed:
+        """Open a pull request for a branch that was pushed, or update the one that is open for it."""
+        ...
+
+    async def view(self, number: int, commit: Commit) -> PullRequest:
+        """Look at a pull request that proposes this commit."""
+        ...
+
+    async def merge_when_ready(self, number: int, commit: Commit) -> None:
+        """Let the forge merge it as soon as its own rules allow that."""
+        ...
+
+    async def try_out(self) -> str:
+        """Find out if the forge can be used; how changes are proposed, as the end of a sentence."""
+        ...
+
+
+def text_file(place: Place, task: str, ending: str) -> Path:
+    """The file of a proposal."""
+    folder = place.state / FOLDER
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / f"{task}.{ending}"
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """No forge: each proposal is a branch and a patch, with its evidence, that a person merges."""
+
+    place: Place
+
+    async def propose(self, proposal: Proposal) -> Proposed:
+        text_file(self.place, proposal.task, "md").write_text(f"# {proposal.title}\n\n{proposal.body}")
+        patch = text_file(self.place, proposal.task, "patch")
+        with patch.open("wb") as sink:
+            words = ("--stdout", "--binary", "--no-signature", "-1", proposal.commit)
+            await self.place.git.run("format-patch", *words, sink=sink)
+        return Proposed(0, str(patch))
+
+    async def view(self, number: int, commit: Commit) -> PullRequest:  # noqa: ARG002 - see Forge
+        return PullRequest(Standing.OPEN)
+
+    async def merge_when_ready(self, number: int, commit: Commit) -> None:
+        """Do nothing: a person merges it."""
+
+    async def try_out(self) -> str:
+        return f"as patches in {self.place.state / FOLDER}: there is no gh, or the remote is not on GitHub"
+
+
+@dataclass(frozen=True, slots=True)
+class GitHub:
+    """GitHub, through `gh`."""
+
+    place: Place
+    repository: str = ""
+    """HOST/OWNER/NAME; empty: `gh` finds it from the remotes."""
+
+    async def propose(self, proposal: Proposal) -> Proposed:
+        body = text_file(self.place, proposal.task, "md")
+        body.write_text(proposal.body)
+        texts = ("--title", proposal.title, "--body-file", str(body))
+        open_now = await self._json(
+            *("pr", "list", "--head", proposal.branch, "--base", proposal.base_branch),
+            *("--state", "open", "--json", "number,url", "--limit", "1"),
+        )
+        if open_now:
+            proposed = Proposed(int(open_now[0]["number"]), str(open_now[0]["url"]))
+            with suppress(ForgeFailed):  # its commits are there already, and say the same
+                await self._gh("pr", "edit", str(proposed.number), *texts)
+        else:
+            labels = [word for label in proposal.labels for word in ("--label", label)]
+            where = ("--head", proposal.branch, "--base", proposal.base_branch)
+            proposed = _opened(await self._gh("pr", "create", *where, *texts, *labels))
+        return proposed
+
+    async def merge_when_ready(self, number: int, commit: Commit) -> None:
+        await self._gh("pr", "merge", str(number), "--auto", "--merge", "--match-head-commit", commit)
+
+    async def try_out(self) -> str:
+        await self._json("pr", "list", "--limit", "1", "--json", "number")
+        return f"as pull requests by gh{f' on {self.repository}' if self.repository else ''}"
+
+    async def view(self, number: int, commit: Commit) -> PullRequest:
+        found = await self._json("pr", "view", str(number), "--json", _VIEW)
+        asked = [review for review in _latest(found.get("reviews") or ()) if _asks(review, commit)]
+        comments = await self._comments(number, commit) if asked else []
+        merged = str((found.get("mergeCommit") or {}).get("oid") or "")
+        reviews = tuple(_review(review, comments) for review in asked)
+        return PullRequest(standing_of(found, is_asked=bool(asked)), Commit(merged), reviews)
+
+    async def _comments(self, number: int, commit: Commit) -> list[dict[str, Any]]:
+        """The comments on lines of the proposed commit."""
+        path = f"repos/{{owner}}/{{repo}}/pulls/{number}/comments?per_page=100"
+        found = await self._json("api", path)
+        return [each for each in found if each.get("original_commit_id") == commit]
+
+    async def _json(self, *words: str) -> Any:  # Any: what the program printed
+        said = await self._gh(*words)
+        try:
+            return msgspec.json.decode(said)
+        except msgspec.DecodeError as error:
+            raise ForgeFailed(_named(words), f"it printed no JSON: {error}") from error
+
+    async def _gh(self, *words: str) -> bytes:
+        quiet = {
+            "GH_PROMPT_DISABLED": "1",
+            "GH_NO_UPDATE_NOTIFIER": "1",
+            "NO_COLOR": "1",
+            "GH_SPINNER_DISABLED": "1",
+        }
+        where = {"GH_REPO": self.repository} if self.repository else {}
+        said = await run_beside(
+            ("gh", *words), self.place.work_tree or self.place.common_dir, **quiet, **where
+        )
+        if said.code:
+            raise ForgeFailed(_named(words), said.err)
+        return said.out
+
+
+def _named(words: Sequence[str]) -> str:
+    return " ".join(("gh", *words[:3]))
+
+
+def _opened(said: bytes) -> Proposed:
+    """`gh pr create` prints the address of the new pull request last."""
+    url = said.decode(errors="replace").strip().splitlines()[-1:] or [""]
+    number = re.search(r"/pull/(\d+)\s*$", url[0])
+    if number is None:
+        raise ForgeFailed("gh pr create", f"it printed no address: {url[0]}")
+    return Proposed(int(number[1]), url[0].strip())
+
+
+# Any: JSON of a forge, from here on.
+def standing_of(found: dict[str, Any], *, is_asked: bool = False) -> Standing:
+    """What a pull request waits for, from the fields of `gh pr view --json`."""
+    if found["state"] != "OPEN":
+        return Standing.MERGED if found["state"] == "MERGED" else Standing.CLOSED
+    return Standing.CHANGES_REQUESTED if is_asked else _waits_for(found)
+
+
+def _waits_for(found: dict[str, Any]) -> Standing:
+    if found.get("mergeable") == "CONFLICTING":
+        return Standing.CONFLICTS
+    if found.get("mergeStateStatus") == "BEHIND":
+        return Standing.BEHIND
+    if found.get("isDraft"):
+        return Standing.DRAFT
+    ends = {_end(check) for check in found.get("statusCheckRollup") or ()}
+    if ends & _RED:
+        return Standing.CHECKS_FAILED
+    if ends & _PENDING:
+        return Standing.CHECKS_PENDING
+    states = {review.get("state") for review in _latest(found.get("reviews") or ())}
+    if "APPROVED" in states:
+        return Standing.APPROVED
+    return Standing.REVIEW_REQUIRED if found.get("mergeStateStatus") == "BLOCKED" else Standing.OPEN
+
+
+def _end(check: dict[str, Any]) -> str:
+    """The result of a check run or a commit status; while it runs its status."""
+    return str(check.get("conclusion") or check.get("state") or check.get("status") or "")
+
+
+def _latest(reviews: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last review of each person who may write to the repository; a comment alone changes nothing."""
+    last: dict[str, dict[str, Any]] = {}
+    for review in reviews:
+        if review.get("authorAssociation") in _TRUSTED and review.get("state") != "COMMENTED":
+            last[_login(review)] = review
+    return list(last.values())
+
+
+def _asks(review: dict[str, Any], commit: Commit) -> bool:
+    """Tell if a review asks for changes of this commit, and not of an earlier one."""
+    about = (review.get("commit") or {}).get("oid")
+    return review.get("state") == "CHANGES_REQUESTED" and about in (None, "", commit)
+
+
+def _login(found: dict[str, Any]) -> str:
+    return str((found.get("author") or found.get("user") or {}).get("login") or "unknown")
+
+
+def _review(review: dict[str, Any], comments: Sequence[dict[str, Any]]) -> Review:
+    author = _login(review)
+    lines = [
+        f"{each.get('path')}:{each.get('line') or each.get('original_line') or ''}: {each.get('body') or ''}"
+        for each in comments
+        if _login(each) == author
+    ]
+    text = "\n".join([str(review.get("body") or ""), *lines]).strip()
+    return Review(f"{author}@{review.get('submittedAt')}", author, text)
+
+
+def forge_of(place: Place, wanted: str, remote: str) -> Forge:
+    """The forge that the setting names; `auto`: that of the remote, where its program is installed."""
+    repository = repository_of(place.settings.get(f"remote.{remote}.url", ""))
+    if wanted == "gh" or (wanted == "auto" and repository and shutil.which("gh")):
+        if not shutil.which("gh"):
+            raise EnvironmentProblem('forge is "gh", and `gh` is not on the PATH', "https://cli.github.com")
+        return GitHub(place, repository)
+    return Patches(place)
+
+
+def repository_of(url: str) -> str:
+    """HOST/OWNER/NAME of the address of a remote; empty if it has no such form."""
+    found = _ADDRESS.fullmatch(url)
+    return f"{found[1]}/{found[2]}" if found and found[2].count("/") == 1 else ""

@@ -1,0 +1,47 @@
+"""Finds proposed commits on the protected branch, as a person or a forge merged, squashed or rebased them."""
+
+from interlock.git.place import Place
+from interlock.git.protocol import Rewritten
+from interlock.model.task import Commit, Tree
+
+_COMMITS = 200
+"""The most commits of the branch that are compared with a proposed one."""
+
+
+async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | None:
+    """The commit on the branch that holds a change proposed on top of `base`; None: it is not there.
+
+    It is the proposed commit, or the one on the first-parent line that merged it, has its tree, or the same
+    patch.
+    """
+    if base == commit:
+        return None
+    said = await place.git.run(
+        "log", "--first-parent", f"--max-count={_COMMITS}", "--format=%H %T %P", f"{base}..{place.ref}", "--"
+    )
+    line = [_commit(*row.split()) for row in said.line.splitlines()]
+    (tree,) = await place.git.names(f"{commit}^{{tree}}")
+    found = await place.git.run("merge-base", "--is-ancestor", commit, place.ref, ok=(0, 1))
+    if found.code == 0:
+        return Rewritten(commit, Tree(tree or ""), base)
+    if same := next((each for each in line if each.tree == tree), None):
+        return same
+    ids = await _patch_ids(place, [commit, *(each.commit for each in line)])
+    wanted = ids.pop(commit, None)
+    return next((each for each in line if wanted and ids.get(each.commit) == wanted), None)
+
+
+def _commit(commit: str, tree: str, parent: str = "", *_: str) -> Rewritten:
+    return Rewritten(Commit(commit), Tree(tree), Commit(parent))
+
+
+async def _patch_ids(place: Place, commits: list[Commit]) -> dict[Commit, str]:
+    """The digest of what each commit changes against its first parent."""
+    if len(commits) < 2:
+        return {}
+    words = ("--no-walk=unsorted", "-p", "-m", "--first-parent", "--no-ext-diff", "--no-textconv", "--stdin")
+    feed = "".join(f"{commit}\n" for commit in commits).encode()
+    diffs = (await place.git.run("log", "--format=commit %H", *words, feed=feed)).out
+    said = await place.git.run("patch-id", "--stable", feed=diffs)
+    pairs = (row.split() for row in said.line.splitlines())
+    return {Commit(commit): digest for digest, commit in pairs}

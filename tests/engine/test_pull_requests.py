@@ -1,0 +1,266 @@
+"""`land = "pull-request"`: tested changes are proposed, and land when they are merged there (T7)."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.ui.cli.exits import ExitCode
+from tests.crash.git_faults import ENGINE_TOO, FaultyGit, Point
+from tests.engine.github import GitHub
+from tests.engine.remotes import Remote
+from tests.engine.scratch import Scratch
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = 'land = "pull-request"\nforge = "gh"\nfetch_every = "1s"\npull_request_poll = "1s"\n'
+WAITING = ExitCode.NEEDS_PERSON
+AGENT = """\
+if grep -q 'asks for changes' "$INTERLOCK_PROMPT_FILE"; then word=better; else word=first; fi
+echo "$INTERLOCK_TASK_ID $word" > "$INTERLOCK_TASK_ID.txt"
+"""
+
+
+@pytest.fixture
+def hub(scratch: Scratch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitHub:
+    """A repository with tasks a and b (which needs a), its remote and its pull requests."""
+    scratch.write(interlock__toml=SETTINGS)
+    tasks = "  a: {goal: Write the file a}\n  b: {goal: x, needs: [a]}\n"
+    scratch.graph(tasks, AGENT, verify='"true"')
+    return GitHub(tmp_path / "hub", Remote(scratch), monkeypatch)
+
+
+def reason(scratch: Scratch, task: str) -> str:
+    """Why a task is where it is, in words."""
+    return next(str(row["reason"]["text"]) for row in scratch.status()["tasks"] if row["id"] == task)
+
+
+def test_a_change_is_proposed_with_its_evidence_and_main_does_not_move(scratch: Scratch, hub: GitHub) -> None:
+    before = scratch.git("rev-parse", "main")
+    scratch.interlock("run", code=WAITING)
+    (pull,) = hub.pulls
+    (passed,) = scratch.facts("CandidatePassed")
+    assert scratch.git("rev-parse", "main") == before == hub.remote.git("rev-parse", "main")
+    assert hub.remote.git("rev-parse", "interlock/a") == passed["fact"]["commit"]
+    assert (pull["title"], pull["headRefName"]) == ("Write the file a", "interlock/a")
+    for part in (
+        passed["fact"]["commit"],
+        passed["fact"]["tree"],
+        "| `true` | exit 0 |",
+        "Agent `shell`",
+        "`a.txt`",
+    ):
+        assert part in pull["body"]
+    assert reason(scratch, "a") == f"pull request #12 is open: {pull['url']}"
+    assert reason(scratch, "b") == "waits for a (waiting)"
+    assert "pull request #12 is open" in scratch.read("inbox")
+
+
+@pytest.mark.parametrize("how", ["merge", "squash"])
+def test_a_merged_pull_request_has_landed_and_what_needs_it_starts(
+    scratch: Scratch, hub: GitHub, how: str
+) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.merge(12, how)
+    scratch.interlock("run", code=WAITING)
+    assert scratch.states() == {"a": "done", "b": "waiting"}
+    assert [pull["headRefName"] for pull in hub.pulls] == ["interlock/a", "interlock/b"]
+    assert scratch.facts("WorkFinished")[1]["fact"]["base"] == hub.remote.git("rev-parse", "main")
+    hub.merge(13, how)
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done", "b": "done"}
+    assert (scratch.root / "b.txt").read_text() == "b first\n"
+    assert "unverified" not in scratch.read("explain", "a")
+
+
+def test_a_squash_onto_a_main_that_moved_is_recognized_by_its_patch(scratch: Scratch, hub: GitHub) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.remote.push(theirs__txt="1\n")
+    commit = hub.merge(12, "squash")
+    scratch.interlock("run", code=WAITING)
+    (seen,) = scratch.facts("LandingSeen")
+    assert seen["fact"]["commit"] == commit
+    assert scratch.states()["a"] == "done"
+
+
+def test_a_run_goes_on_while_pull_requests_are_open_as_long_as_it_is_told(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    scratch.write(interlock__toml=SETTINGS + 'pull_request_wait = "10m"\n')
+    run = scratch.start("run")
+    run.wait_for_line("a: pull request #12 opened")
+    hub.merge(12)
+    run.wait_for_line("b: pull request #13 opened")
+    hub.merge(13)
+    assert run.wait() == 0
+    assert scratch.states() == {"a": "done", "b": "done"}
+
+
+def test_a_review_goes_back_to_the_agent_and_the_same_pull_request_is_updated(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    scratch.interlock("run", code=WAITING)
+    first = hub.remote.git("rev-parse", "interlock/a")
+    hub.review(12, "I would not merge this.", association="NONE", by="stranger")
+    hub.review(12, "Say it better.", "this word")
+    scratch.interlock("run", code=WAITING)
+    (pull,) = hub.pulls
+    assert hub.remote.git("show", "interlock/a:a.txt") == "a better"
+    assert hub.remote.git("rev-parse", "interlock/a") != first
+    (received,) = scratch.facts("ReviewReceived")
+    told = received["fact"]["feedback"]
+    assert "What grace wrote about pull request #12" in told
+    assert "Say it better." in told
+    assert "a.txt:1: this word" in told
+    assert "stranger" not in told
+    assert scratch.facts("PhaseFailed") == []
+    scratch.interlock("run", code=WAITING)  # the review is about the earlier commit, and counts once
+    assert len(scratch.facts("ReviewReceived")) == 1
+    hub.merge(pull["number"])
+    scratch.interlock("run", code=WAITING)
+    assert scratch.states()["a"] == "done"
+
+
+def test_a_closed_pull_request_fails_its_task_and_a_retry_opens_another(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.change(12, state="CLOSED")
+    scratch.interlock("run", code=ExitCode.FAILED)
+    assert scratch.states()["a"] == "failed"
+    assert "pull request #12 was closed unmerged" in reason(scratch, "a")
+    scratch.interlock("retry", "a")
+    scratch.interlock("run", code=WAITING)
+    assert [pull["state"] for pull in hub.pulls] == ["CLOSED", "OPEN"]
+
+
+def test_a_pull_request_that_conflicts_is_built_again_on_the_new_main(scratch: Scratch, hub: GitHub) -> None:
+    scratch.interlock("run", code=WAITING)
+    theirs = hub.remote.push(a__txt="theirs\n")
+    scratch.interlock("run", code=None)
+    assert "pull request #12 conflicts with main" in str(scratch.facts("CandidateStale")[0]["reason"]["text"])
+    assert scratch.facts("PhaseFailed")[0]["fact"]["error"] == "merge-conflict"
+    assert hub.remote.git("merge-base", "interlock/a", "main") == theirs
+    assert len(hub.pulls) == 1
+
+
+STANDINGS: list[tuple[dict[str, object], str]] = [
+    ({"isDraft": True}, "it is a draft"),
+    ({"statusCheckRollup": [{"status": "IN_PROGRESS", "conclusion": ""}]}, "its checks are pending"),
+    ({"statusCheckRollup": [{"status": "COMPLETED", "conclusion": "FAILURE"}]}, "its checks fail there"),
+    ({"mergeStateStatus": "BLOCKED"}, "it waits for a review"),
+]
+
+
+def test_what_a_pull_request_waits_for_is_shown(scratch: Scratch, hub: GitHub) -> None:
+    scratch.interlock("run", code=WAITING)
+    for change, words in STANDINGS:
+        plain: dict[str, object] = {"isDraft": False, "statusCheckRollup": [], "mergeStateStatus": ""}
+        hub.change(12, **(plain | change))
+        scratch.interlock("run", code=WAITING)
+        assert reason(scratch, "a").startswith(f"pull request #12 is open, {words}: ")
+    assert len(scratch.facts("PullRequestSeen")) == len(STANDINGS)
+    scratch.interlock("run", code=WAITING)
+    assert len(scratch.facts("PullRequestSeen")) == len(STANDINGS)
+
+
+def test_labels_are_set_and_the_forge_merges_by_itself_what_is_verified(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    more = 'auto_merge = true\npull_request_labels = ["agents"]\npull_request_wait = "1m"\n'
+    scratch.write(interlock__toml=SETTINGS + more)
+    scratch.graph("  a: {goal: x}\n  c: {goal: x, verify: []}\n", AGENT, verify='"cat [ab].txt || true"')
+    hub.remote.theirs.append(scratch.git("rev-parse", "main"))
+    scratch.git("push", "-q")
+    run = scratch.start("run")
+    run.wait_for_line("a: landed as")
+    run.wait_for_line("c: pull request")
+    run.interrupt()
+    run.wait()
+    merges = [call[2] for call in hub.calls if call[:2] == ["pr", "merge"]]
+    pulls = {pull["headRefName"]: pull for pull in hub.pulls}
+    assert [pull["labels"] for pull in pulls.values()] == [[{"name": "agents"}]] * 2
+    assert merges == [str(pulls["interlock/a"]["number"])]
+    assert (pulls["interlock/a"]["state"], pulls["interlock/c"]["state"]) == ("MERGED", "OPEN")
+    assert "**Unverified**: observed, no check covers it." in pulls["interlock/c"]["body"]
+
+
+def test_a_forge_that_does_not_answer_is_waited_for(scratch: Scratch, hub: GitHub) -> None:
+    scratch.write(interlock__toml=SETTINGS)
+    said = []
+    run = scratch.start("run")
+    run.wait_for_line("a: change made")
+    hub.set(down=True)
+    run.wait_for_line("postponed: `gh pr list")
+    hub.set(down=False)
+    assert run.wait() == WAITING
+    said.append(run.output)
+    assert len(hub.pulls) == 1
+    assert scratch.facts("PhaseFailed") == []
+    hub.set(down=True)
+    assert "gh auth status" in scratch.interlock("run", code=7)
+
+
+def test_commits_that_a_reviewer_pushed_to_the_branch_are_not_taken_away(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.review(12, "Go on from the commit that I push now.")
+    hub.remote.colleague_git("fetch", "-q")
+    hub.remote.colleague_git("switch", "-q", "interlock/a")
+    (hub.remote.colleague / "more.txt").write_text("1\n")
+    hub.remote.colleague_git("add", "-A")
+    hub.remote.colleague_git("commit", "-qm", "mine")
+    hub.remote.colleague_git("push", "-q")
+    theirs = hub.remote.git("rev-parse", "interlock/a")
+    run = scratch.start("run")
+    run.wait_for_line("origin/interlock/a has commits that Interlock did not push")
+    assert hub.remote.git("rev-parse", "interlock/a") == theirs
+    hub.merge(12)
+    run.wait()
+    assert scratch.git("show", "main:more.txt") == "1"
+
+
+BOUNDARIES = [
+    Point("before", 1, "ls-remote", ENGINE_TOO),
+    Point("before", 2, "push --porcelain", ENGINE_TOO),
+    Point("after", 2, "push --porcelain", ENGINE_TOO),
+]
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("point", BOUNDARIES, ids=str)
+def test_a_kill_around_a_proposal_leaves_one_pull_request(
+    scratch: Scratch, hub: GitHub, tmp_path: Path, point: Point, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty = FaultyGit(tmp_path / "bin")
+    faulty.set(point)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(faulty.folder), prepend=":")
+        scratch.interlock("run", code=None)
+    assert faulty.struck
+    scratch.interlock("run", "--no-input", code=WAITING)
+    (pull,) = hub.pulls
+    (passed,) = scratch.facts("CandidatePassed")
+    assert hub.remote.git("rev-parse", "interlock/a") == passed["fact"]["commit"]
+    assert pull["state"] == "OPEN"
+
+
+@pytest.mark.parametrize("has_remote", [True, False], ids=["remote", "alone"])
+def test_without_a_forge_there_is_a_branch_and_a_patch_with_its_evidence(
+    scratch: Scratch, has_remote: bool
+) -> None:
+    scratch.write(interlock__toml='land = "pull-request"\n')
+    scratch.graph("  a: {goal: Write a}\n  b: {goal: x, needs: [a]}\n", AGENT, verify='"true"')
+    remote = Remote(scratch) if has_remote else None
+    scratch.interlock("run", code=WAITING)
+    folder = scratch.root / ".git/interlock/pull-requests"
+    (passed,) = scratch.facts("CandidatePassed")
+    where = remote.git("rev-parse", "interlock/a") if remote else scratch.git("rev-parse", "interlock/a")
+    assert where == passed["fact"]["commit"]
+    assert "| `true` | exit 0 |" in (folder / "a.md").read_text()
+    assert reason(scratch, "a") == f"waits until a person merges {folder / 'a.patch'}"
+    scratch.git("am", "-q", str(folder / "a.patch"))  # as another commit, with the same patch
+    if remote:
+        scratch.git("push", "-q")
+    scratch.interlock("run", code=WAITING)
+    assert scratch.states() == {"a": "done", "b": "waiting"}
