@@ -248,15 +248,16 @@ def test_without_notes_it_says_how_to_fetch_them(clone: Clone) -> None:
     assert "names no commit" in clone.verify("no-such-branch", code=2)
 
 
-def test_a_commit_without_a_check_is_named_and_a_failed_one_on_a_red_main_is_not(
+def test_a_commit_without_a_check_is_named_and_a_check_that_fails_on_main_too_is_marked(
     scratch: Scratch, home: Path
 ) -> None:
-    scratch.graph("  a: {goal: x}\n  b: {goal: x, needs: [a], verify: ['test -d .']}\n")
+    known = "red_main: allow, verify: ['test -d .', 'test -e missing']"
+    scratch.graph(f"  a: {{goal: x}}\n  b: {{goal: x, needs: [a], {known}}}\n")
     scratch.interlock("run")
     said = scratch.interlock("verify", "main~2..main", code=1)
     assert "untested: no check ran on it" in said
+    assert "observed (red-on-main), 2 checks, 1 failed as on the base, unsigned, as the log says" in said
     assert "2 commits, 1 good, 1 problem" in said
-    assert "unsigned, as the log says" in said
     clone = Clone(scratch, home / "clone")
     assert set(clone.problems("main~2..main", "--allow-unsigned").values()) == {"untested"}
 

@@ -48,24 +48,29 @@ class Statements:
 
     async def keep(self, claim: Claim) -> None:
         """Write statements until `finish`."""
-        if notary := self._env.notary:
-            failures, knows_missed = 0, False
-            while True:
-                is_last = self._closing.is_set()
-                self._news.clear()
-                try:
-                    if not knows_missed:
-                        self._due = {**await self._missed(notary), **self._due}
-                        knows_missed = True
-                    await self._write(notary)
-                    failures = 0
-                    await self._all_written(notary, claim)
-                except (EnvironmentProblem, OSError) as problem:
-                    failures += 1
-                    await self._delayed(said(str(problem)), claim)
-                if is_last:
-                    return
-                await self._pause(failures)
+        if self._env.notary:
+            await self._keep(self._env.notary, claim)
+        elif self._ledger.state.unstated:  # they are not wanted any more
+            await self._ledger.append([StatementsDelayed(0)], claim)
+
+    async def _keep(self, notary: Notary, claim: Claim) -> None:
+        failures, knows_missed = 0, False
+        while True:
+            is_last = self._closing.is_set()
+            self._news.clear()
+            try:
+                if not knows_missed:
+                    self._due = {**await self._missed(notary), **self._due}
+                    knows_missed = True
+                await self._write(notary)
+                failures = 0
+                await self._all_written(notary, claim)
+            except (EnvironmentProblem, OSError) as problem:
+                failures += 1
+                await self._delayed(said(str(problem)), claim)
+            if is_last:
+                return
+            await self._pause(failures)
 
     async def _pause(self, failures: int) -> None:
         if 0 < failures < retry.STATEMENT_TRIES:

@@ -7,6 +7,7 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from interlock.git.command import Git
@@ -49,7 +50,7 @@ async def read_notes(git: Git, commits: Sequence[Commit]) -> dict[Commit, bytes]
 
 async def write_notes(place: Place, notes: Mapping[Commit, bytes], message: str) -> None:
     """Add these notes, in place of those that the commits have."""
-    git = place.git
+    git = _git(place)
     blobs = {
         commit: (await git.run("hash-object", "-w", "--stdin", feed=text)).line
         for commit, text in notes.items()
@@ -67,7 +68,7 @@ async def add_fetched_notes(place: Place, ref: str) -> None:
 
 async def _move(place: Place, blobs: Mapping[Commit, str], message: str, besides: str = "") -> None:
     """Move the ref to a commit that has these notes too. `besides`: one more parent of it."""
-    git, said = place.git, ""
+    git, said = _git(place), ""
     for _ in range(_TRIES):
         old, is_commit = await git.names(REF, f"{REF}^{{commit}}")
         if old and not is_commit:
@@ -85,14 +86,19 @@ async def _move(place: Place, blobs: Mapping[Commit, str], message: str, besides
 
 async def _with_notes(place: Place, blobs: Mapping[Commit, str], parents: Sequence[str], message: str) -> str:
     with tempfile.TemporaryDirectory(dir=place.state) as folder:
-        git = place.git.having(GIT_INDEX_FILE=str(Path(folder) / "index"))
+        git = _git(place).having(GIT_INDEX_FILE=str(Path(folder) / "index"))
         if parents:
             await git.run("read-tree", f"{parents[0]}^{{tree}}")
         lines = (line for commit, blob in blobs.items() for line in _index_lines(commit, blob))
         await git.run("update-index", "-z", "--index-info", feed="".join(lines).encode())
         tree = (await git.run("write-tree")).line
     above = [word for parent in parents for word in ("-p", parent)]
-    return (await place.git.run("commit-tree", tree, *above, feed=f"{message}\n".encode())).line
+    return (await _git(place).run("commit-tree", tree, *above, feed=f"{message}\n".encode())).line
+
+
+def _git(place: Place) -> Git:
+    """Checks and agents go first: nothing waits for a note."""
+    return replace(place.git, unhurried=True)
 
 
 def _index_lines(commit: Commit, blob: str) -> list[str]:

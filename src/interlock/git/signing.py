@@ -12,9 +12,9 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +26,8 @@ from interlock.model.errors import EnvironmentProblem
 
 SIGNING_SECONDS = 20.0
 _NAMESPACE = "git"
+_LAST_SECOND = 253_370_764_800
+"""Year 9999: a commit may name any number as its time."""
 _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
 _SSH_BEGINS = b"-----BEGIN SSH SIGNATURE"
 _QUIET = {"GPG_TTY": "", "SSH_ASKPASS_REQUIRE": "never"}
@@ -186,7 +188,8 @@ def _failed(said: Output) -> CannotSign:
 
 
 def _day(when: int) -> str:
-    return datetime.fromtimestamp(when, UTC).strftime("%Y%m%d%H%M%SZ")
+    """A moment as ssh-keygen takes it: OpenSSH before 9.1 knows local time only."""
+    return time.strftime("%Y%m%d%H%M%S", time.localtime(min(when, _LAST_SECOND)))
 
 
 async def read_signing(git: Git, folder: Path) -> Signing:
