@@ -262,6 +262,29 @@ def test_a_commit_without_a_check_is_named_and_a_check_that_fails_on_main_too_is
     assert set(clone.problems("main~2..main", "--allow-unsigned").values()) == {"untested"}
 
 
+def test_a_check_with_inputs_names_the_files_that_it_could_see_and_if_it_was_reused(
+    scratch: Scratch, home: Path
+) -> None:
+    for area in ("one", "two"):
+        (scratch.root / area).mkdir()
+        (scratch.root / area / "file").write_text("x\n")
+    inputs = "[{run: ls one, inputs: [one/**]}, {run: ls two, inputs: [two/**]}]"
+    scratch.graph("  a: {goal: x, touches: [one/**]}\n", "echo y > one/file", verify=inputs)
+    scratch.interlock("run")
+    clone = Clone(scratch, home / "clone")
+    clone.verify("main", "--allow-unsigned")
+    own = clone.statement("main")["predicate"]["interlock"]
+    found = {check["command"]: (check["reused"], check["seen"]) for check in own["checks"]}
+    ran = {
+        check["command"]: (check.get("reused", False), {"gitTree": check["saw"]})
+        for row in scratch.facts("CandidatePassed")
+        for check in row["fact"]["checks"]
+    }
+    assert found == ran
+    assert found["ls one"][0] is False and found["ls two"][0] is True
+    assert own["tree"] not in [seen for _, seen in found.values()]
+
+
 TWO = "  a: {goal: x}\n  b: {goal: x, needs: [a]}\n"
 
 
