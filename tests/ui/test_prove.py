@@ -21,6 +21,7 @@ from tests.ui.conftest import GIT, Result
 NAMES = {
     "claim race",
     "conflict avoided",
+    "overlap seen by the radar",
     "semantic conflict caught",
     "crash resumed",
     "stale worker fenced",

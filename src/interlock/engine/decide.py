@@ -44,7 +44,7 @@ from interlock.model.step import (
 )
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
-from interlock.train import is_forsaken, moves
+from interlock.train import is_forsaken, moves, radar
 
 Acts = Mapping[TaskId, UnderWay]
 
@@ -120,11 +120,15 @@ def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay
 
 
 def _tells(state: State, acts: Acts) -> Iterator[Tell]:
-    """Steps that tell agents what people said after they had started."""
+    """Steps that tell agents what people said after they had started, and of overlaps."""
     for task, act in _with_agents(state, acts):
         for message in task.talk.said:
             if message.seq not in act.told:
                 yield Tell(task.spec.id, act.attempt, message.seq, message.text)
+        for overlap in radar.overlaps_to_tell(state, task.spec.id):
+            if overlap.seq not in act.told:
+                text = radar.message(state, overlap, task.spec.id)
+                yield Tell(task.spec.id, act.attempt, overlap.seq, text)
 
 
 def _answers(state: State, acts: Acts) -> Iterator[Answer]:

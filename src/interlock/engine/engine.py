@@ -24,6 +24,7 @@ from interlock.engine.loading import refuse_unknown
 from interlock.engine.mainline import Mainline
 from interlock.engine.options import Options
 from interlock.engine.pull_requests import PullRequests, PullRequestWatch
+from interlock.engine.radar import RadarWatch
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.engine.statements import Statements
 from interlock.events import facts as f
@@ -116,6 +117,9 @@ class Engine:
         if isinstance(self._env.publisher, PullRequests):
             self._merges = PullRequestWatch(self._env.publisher, self._ledger, claim, main, self._tell)
             aides.append(asyncio.create_task(self._merges.watch()))
+        if self._env.radar:
+            radar = RadarWatch(self._env.radar, self._ledger, claim, self._tell)
+            aides.append(asyncio.create_task(radar.watch()))
         if self._options.fetch_seconds:
             aides.append(asyncio.create_task(main.follow(self._options.fetch_seconds)))
         loop = asyncio.create_task(self._loop(main, acts, claim))
@@ -151,6 +155,7 @@ class Engine:
                 dict(options.slots) or None,
                 options.lane_depth,
                 options.environment,
+                options.radar,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]

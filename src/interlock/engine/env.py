@@ -11,7 +11,7 @@ from interlock.engine.publish import LocalOnly, Publisher
 from interlock.engine.reserved import Reserved
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
-from interlock.git.protocol import Repository
+from interlock.git.protocol import Radar, Repository
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
 from interlock.model.pace import HangLimits
@@ -80,6 +80,8 @@ class Env:
     """Limits that the providers of models have shown."""
     plan: GraphSource | None = None
     """The task graph, which people may change while a run goes on; None: it stays as it is."""
+    radar: Radar | None = None
+    """Finds changes under way that conflict; None: they are not looked for."""
     reach: ServerCheck | None = None
     """Checks if their servers listen."""
     screen: Screen = screen_nothing

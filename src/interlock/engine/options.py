@@ -28,6 +28,8 @@ class Options:
     environment: str = ""
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""
+    radar: str = ""
+    """What is done about overlaps of running work, for the record; empty: nothing."""
     sandbox: str = ""
     """The sandbox of agents and checks, for the record."""
     controller_lease_seconds: float = 30.0

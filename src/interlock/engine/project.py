@@ -40,6 +40,7 @@ from interlock.git.include import FILE as INCLUDE_FILE
 from interlock.git.include import read_patterns
 from interlock.git.lineage import ensure_lineage
 from interlock.git.place import Place
+from interlock.git.radar import MergeRadar
 from interlock.git.repository import GitRepository
 from interlock.git.reverting import GitReverts
 from interlock.git.screening import Screening
@@ -245,6 +246,7 @@ class Project(Calls):
             host=self.host,
             brakes=self.brake,
             plan=GraphFile(self),
+            radar=None if self.settings.radar == "off" else MergeRadar(self.place),
             reach=ServerCheck(self.brake, os.environ) if self.brake else None,
             screen=self.screening.screen,
             notary=notary_of(self.place, self.settings, self.clean),

@@ -26,6 +26,7 @@ from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.main import base_checked, main_seen, note_undo
 from interlock.events.pairing import observe
+from interlock.events.radar import REPORTS, settle
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State, TaskState
 from interlock.events.state_parts import AcceptedGraph, RunState, TaskIndex
@@ -61,6 +62,7 @@ def apply(state: State, row: Recorded) -> set[TaskId]:
     changed = handler(state, fact, row) if handler else _apply_to_task(state, fact, row)
     count(state, row, changed)
     witness(state, fact, changed)
+    settle(state, fact, changed)
     return changed | recalled | leave(state, {name, *changed})
 
 
@@ -81,7 +83,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
         fact.run, fact.holder, fact.generation, fact.max_parallel, selection, row.time, sandbox=fact.sandbox
     )
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
-    state.run.environment = fact.environment
+    state.run.environment, state.run.radar = fact.environment, fact.radar
     forget_old(state)
     return set(state.tasks)
 
@@ -391,4 +393,5 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.CandidateDropped: _candidate_dropped,
     f.RevertPrepared: _revert_prepared,
     **HANDLERS,
+    **REPORTS,
 }

@@ -14,6 +14,7 @@ from interlock.events.state_parts import (
     DoneTasks,
     Learned,
     Main,
+    RadarState,
     RunState,
     StartLimits,
     TaskIndex,
@@ -147,6 +148,7 @@ class State:
     checks: Checks = field(default_factory=Checks)
     limits: StartLimits = field(default_factory=StartLimits)
     learned: Learned = field(default_factory=Learned)
+    radar: RadarState = field(default_factory=RadarState)
     used: Usage = field(default_factory=Usage)
     """The usage of all attempts of all tasks, however they ended."""
     unstated: Unstated | None = None

@@ -107,6 +107,8 @@ class RunState:
     lane_depth: int = 1
     environment: str = ""
     """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
+    radar: str = ""
+    """What is done about overlaps; empty: the radar is off."""
 
 
 class Finished(NamedTuple):
@@ -236,3 +238,36 @@ class Learned:
     """The last agent of each story, the latest last; a bounded number."""
     pool: Measured | None = None
     """The last figures of the pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOverlap:
+    """An overlap that has not gone."""
+
+    task: TaskId
+    attempt: int
+    other: TaskId
+    other_attempt: int
+    paths: tuple[str, ...]
+    count: int
+    since: float
+    seq: int
+    """The log position of its first report."""
+
+    def is_of(self, task: TaskId) -> bool:
+        return task in (self.task, self.other)
+
+    def beside(self, task: TaskId) -> TaskId:
+        """The other one of the two."""
+        return self.other if task == self.task else self.task
+
+
+@dataclass(slots=True)
+class RadarState:
+    """What the radar sees."""
+
+    live: dict[str, LiveOverlap] = field(default_factory=dict)
+    """By both names: no name has a space in it."""
+
+    def of(self, task: TaskId) -> list[LiveOverlap]:
+        return [each for each in self.live.values() if each.is_of(task)]

@@ -70,8 +70,7 @@ SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
     **dict.fromkeys(_PROPOSING, Shape(1, "0.2.0")),
-    "PullRequestSeen": Shape(1, ANY),
-    "StatementsDelayed": Shape(1, ANY),
+    **dict.fromkeys(("PullRequestSeen", "StatementsDelayed", "OverlapSeen", "OverlapGone"), Shape(1, ANY)),
 }
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
+from interlock.model.radar import Queued, Sighting
 from interlock.model.sandbox import Grant
-from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.task import AttemptKey, Commit, TaskId, Tree
 
 DIFF_BYTES = 16 << 20
 """The most that `Repository.diff` shows."""
@@ -151,4 +152,18 @@ class Repository(Protocol):
 
     async def past(self) -> BranchHistory:
         """Return the files that were changed together on the branch, and the files it has now."""
+        ...
+
+
+class Radar(Protocol):
+    """Looks at the workspaces of running agents, without changing anything in them."""
+
+    async def look(
+        self, running: Collection[AttemptKey], queued: Collection[Queued], main: Commit
+    ) -> Sighting | None:
+        """Return all overlaps as they are now; None: it is too soon for another look."""
+        ...
+
+    async def close(self) -> None:
+        """Remove what the looks have made."""
         ...

@@ -15,7 +15,7 @@ from interlock.git import bounds
 from interlock.git.command import Git, nul_ended
 from interlock.git.files import folders_above, walk
 
-_REPLACED = "user.overlay.opaque"
+REPLACED = "user.overlay.opaque"
 """The mark. A program cannot set it: the kernel keeps this name for itself in what we mount."""
 _AT_ONCE = 400
 """Paths in the words of one command."""
@@ -142,7 +142,7 @@ async def removals(git: Git, tree: str, written: Written, zero: bytes) -> bytes:
 def is_replaced(path: str | Path) -> bool:
     """Return True for a folder of an upper layer that shows nothing of what is below it."""
     try:
-        return os.getxattr(path, _REPLACED, follow_symlinks=False) == b"y"
+        return os.getxattr(path, REPLACED, follow_symlinks=False) == b"y"
     except OSError:
         return False
 

@@ -3,7 +3,7 @@
 Pure: it says what to do next with finished work and never touches a repository.
 """
 
-from interlock.train import retry, speculation
+from interlock.train import radar, retry, speculation
 from interlock.train.judge import Verdict, judge
 from interlock.train.lane import is_forsaken, moves
 from interlock.train.message import message
@@ -16,6 +16,7 @@ __all__ = [
     "judge",
     "message",
     "moves",
+    "radar",
     "refusal",
     "retry",
     "speculation",

@@ -26,6 +26,8 @@ class RunStarted(Fact):
     environment: str = ""
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""
+    radar: str = ""
+    """What is done about overlaps of running work; empty: nothing, it is not looked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,9 @@ COMMANDS: dict[str, Entry] = {
     "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: questions, permissions, failures."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
+    "radar": Entry(
+        "Look", f"{_HERE}.radar", "Show which running changes conflict with each other or with main."
+    ),
     "logs": Entry("Look", f"{_HERE}.logs", "Show the output of an agent."),
     "attach": Entry("Look", f"{_HERE}.logs", "Follow an agent live; continue its session yourself."),
     "events": Entry("Look", f"{_HERE}.events", "Show, follow, verify, export or import the log of facts."),

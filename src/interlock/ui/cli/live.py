@@ -23,6 +23,7 @@ from interlock.ui.plain import inert
 from interlock.ui.queries.agents import AtWork
 from interlock.ui.queries.status import ETA
 from interlock.ui.words.limits import brake_line, sandbox_warning
+from interlock.ui.words.radar import radar_line
 from interlock.ui.words.run_lines import Telling
 
 FRAME_SECONDS = 0.25
@@ -153,6 +154,8 @@ def _counts(state: State, now: float, refusing: frozenset[str]) -> Text:
         )
         if brakes := brake_line(state, refusing):
             line.append(f"  {brakes}", style="yellow")
+        if overlaps := radar_line(state):
+            line.append(f"  {overlaps}", style="yellow")
         if warning := sandbox_warning(state):
             line.append(f"  {warning}", style="red")
     return line

@@ -184,6 +184,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         selection=selection,
         slots=settings.slots,
         lane_depth=project.lane_depth,
+        radar="" if project.settings.radar == "off" else project.settings.radar,
         environment=environment(project),
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,

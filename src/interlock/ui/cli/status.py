@@ -28,6 +28,7 @@ from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.limits import brake_line, delayed_text, sandbox_warning
+from interlock.ui.words.radar import radar_line
 from interlock.ui.words.sessions import tokens
 
 ALIKE_CHARS = 80
@@ -101,6 +102,8 @@ def heading(reading: Reading, board: Board) -> Iterator[str]:
         yield line
     if text := delayed_text(reading.state):
         yield paint(text, "yellow")
+    if reading.is_live and (line := radar_line(reading.state)):
+        yield paint(line, "yellow")
     yield from _alike(reading.state)
 
 
@@ -265,7 +268,7 @@ async def watch_status(invocation: Invocation) -> int:
     return ExitCode.OK
 
 
-async def _wait_for_next(store: Store, reading: Reading, seconds: float) -> Reading:
+async def wait_for_next(store: Store, reading: Reading, seconds: float) -> Reading:
     await store.wait(reading.state.seq, seconds)
     await catch_up(store, reading.state)
     return await look(store, reading.state)
@@ -277,7 +280,7 @@ async def _documents(store: Store, reading: Reading) -> None:
         if reading.state.seq != seen:
             seen = reading.state.seq
             say_line(status_document(reading))
-        reading = await _wait_for_next(store, reading, LOOK_AGAIN_SECONDS)
+        reading = await wait_for_next(store, reading, LOOK_AGAIN_SECONDS)
 
 
 def _notes(reading: Reading) -> dict[TaskId, str]:
@@ -306,4 +309,4 @@ async def _picture(project: ProjectLog, reading: Reading) -> None:
 
     async with Screen(draw).on():
         while True:
-            now = await _wait_for_next(project.store, now, FRAME_SECONDS)
+            now = await wait_for_next(project.store, now, FRAME_SECONDS)

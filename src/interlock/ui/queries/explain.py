@@ -21,6 +21,7 @@ from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
+from interlock.ui.words.radar import beside_text
 from interlock.ui.words.reasons import as_read, in_words, reason_object, reason_text
 from interlock.ui.words.remedies import next_command
 
@@ -57,6 +58,10 @@ def explain(
     reason = _reason(reading, board, task)
     return [
         _stand(reading, task, reason, 0),
+        *(
+            Cause(1, task.spec.id, beside_text(each, task.spec.id))
+            for each in reading.state.radar.of(task.spec.id)
+        ),
         *_past(reading, task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
         *_expectation(reading, task),

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
+from interlock.model.radar import MAIN
 from interlock.model.reason import Reason, Value, Why
 from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.radar import overlap_text
 from interlock.ui.words.reasons import reason_text
 
 
@@ -17,7 +19,7 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`question`, `permission`, `pull-request`, `failed` or `paused`."""
+    """`question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
     task: str
     text: str
     message: str
@@ -34,6 +36,7 @@ def items(reading: Reading) -> list[Item]:
         *(item for task in tasks for item in _asked(reading, task)),
         *(_failed(task) for task in tasks if task.stage is Stage.FAILED),
         *_paused(reading, tasks),
+        *_overlaps(reading),
     ]
 
 
@@ -68,6 +71,19 @@ def _paused(reading: Reading, tasks: list[TaskState]) -> Iterator[Item]:
         if task.queue.paused and not task.is_over:
             command = f"interlock unpause {task.spec.id}"
             yield Item(task.spec.id, "paused", task.spec.id, "", "", task.since, (command,))
+
+
+def _overlaps(reading: Reading) -> Iterator[Item]:
+    """Overlaps that the setting `radar` wants a person to decide about."""
+    state = reading.state
+    if not reading.is_live or state.run is None or state.run.radar != "ask":
+        return
+    for each in state.radar.live.values():
+        text = overlap_text(each.task, each.other, each.paths, each.count)
+        others = [name for name in (each.task, each.other) if name != MAIN]
+        commands = (f'interlock say {each.task} "..."', *(f"interlock cancel {name}" for name in others))
+        ref = "/".join(map(str, (each.task, each.attempt, each.other or "main")))
+        yield Item(ref, "overlap", each.task, text, "", each.since, commands)
 
 
 def inbox_document(reading: Reading) -> dict[str, object]:

@@ -86,6 +86,7 @@ def status_document(reading: Reading) -> dict[str, object]:
             "sandbox": run.sandbox or None,
             "selection": None if run.selection is None else sorted(run.selection),
         },
+        "overlaps": len(state.radar.live),
         "usage": state.used,
         "alike": [
             {"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike_failures(state)

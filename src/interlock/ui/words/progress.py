@@ -14,6 +14,7 @@ from interlock.ui.words.causes import opened_text, standing_text
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
+from interlock.ui.words.radar import gone_text, overlap_text
 from interlock.ui.words.reasons import in_brief, reason_text
 from interlock.ui.words.remedies import after_failure
 
@@ -100,6 +101,11 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: {'may also edit' if fact.granted else 'may not edit'} "
         f"{', '.join(fact.paths)}: {reason_text(fact.why)}",
     ),
+    f.OverlapSeen: lambda fact: (
+        "yellow",
+        overlap_text(fact.task, fact.other, fact.paths, fact.count),
+    ),
+    f.OverlapGone: lambda fact: ("", gone_text(fact.task, fact.other)),
     f.QuestionAsked: lambda fact: (
         "yellow",
         f'{fact.task}: asks: {" ".join(fact.text.split())}. Next: interlock answer {fact.task} "..."',

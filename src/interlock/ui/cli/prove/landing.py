@@ -49,6 +49,21 @@ async def conflict_avoided(stage: ProofRepository) -> Seen:
     return Seen("two tasks lease the same file: one after the other, a third beside them, 3 slots free", rows)
 
 
+async def overlap_seen(stage: ProofRepository) -> Seen:
+    """Two agents write the same line, and this is noticed while both still work."""
+    agent = shell('echo "$INTERLOCK_TASK_ID" > shared.txt; sleep 60')
+    tasks = dict.fromkeys(("one", "two"), "goal: Edit shared.txt")
+    await stage.make(agent, tasks, files={"shared.txt": "nobody\n"})
+    running = await stage.begin("run", "--max-parallel", "2", "--no-input")
+    rows = await stage.until("the overlap", lambda rows: _has(rows, f.OverlapSeen))
+    running.kill()
+    await stage.ended(running)
+    seen = next(row for row in rows if isinstance(row.fact, f.OverlapSeen))
+    ended = [row for row in rows if isinstance(row.fact, f.AgentExited)]
+    need(not ended, "an agent had ended before it was seen")
+    return Seen("two agents edit the same line; their files were merged in memory while both worked", (seen,))
+
+
 async def semantic_conflict(stage: ProofRepository) -> Seen:
     """Two changes that are green alone and red together: the second is caught before main."""
     agent = shell(

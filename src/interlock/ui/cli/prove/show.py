@@ -17,6 +17,7 @@ from interlock.ui.cli.prove.landing import (
     claim_race,
     conflict_avoided,
     crash_resumed,
+    overlap_seen,
     semantic_conflict,
     stale_worker_fenced,
     workspace_archived,
@@ -68,6 +69,7 @@ FACT_CHARS = 140
 PROOFS = (
     Proof("claim race", "W1 T3", claim_race),
     Proof("conflict avoided", "K4 W2", conflict_avoided),
+    Proof("overlap seen by the radar", "D2 A17", overlap_seen),
     Proof("semantic conflict caught", "W12 D7", semantic_conflict),
     Proof("crash resumed", "W5", crash_resumed),
     Proof("stale worker fenced", "D4", stale_worker_fenced),
@@ -80,7 +82,6 @@ PROOFS = (
 
 UNBUILT = {
     "merge train with lanes and bisection": "D1",
-    "conflict radar": "D2",
     "red-main reactor": "D8",
     "failover and budgets": "A7 A9",
     "approval gates": "A14",
