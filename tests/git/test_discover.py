@@ -1,5 +1,6 @@
 """What is wrong with a repository is said before anything starts, with the next command."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -122,6 +123,16 @@ def test_spaces_and_unicode_in_the_path(tmp_path: Path) -> None:
     world = make_world(tmp_path / "mein projekt ü 项目")
     (world.root / "sub dir").mkdir()
     assert run(discover(world.root / "sub dir")).work_tree == world.root
+
+
+def test_a_path_that_other_programs_cannot_use_is_refused_at_once(tmp_path: Path) -> None:
+    """Each task failed with a UnicodeEncodeError, and the log could not be opened "as its folder"."""
+    odd, long = tmp_path / os.fsdecode(b"\xff"), tmp_path / ("d" * 200) / ("d" * 200)
+    for folder in (odd, long):
+        folder.mkdir(parents=True)
+        git(folder, "init", "-q")
+    assert str(problem(odd)).endswith("is not UTF-8")
+    assert "is longer than 400 bytes" in str(problem(long))
 
 
 def test_the_state_folder_is_out_of_the_work_tree(world: World) -> None:

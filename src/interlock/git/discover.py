@@ -25,6 +25,8 @@ _READ = (
 )
 
 
+PATH_BYTES = 400
+"""The longest path of a `.git` folder: SQLite opens no file whose path has over 500."""
 _DATA = re.compile(
     r"(user|branch|url|http|safe|color|blame|mailmap)\..*|(remote|submodule)\..*\.(url|pushurl|fetch|push)"
     r"|core\.(worktree|excludesfile|hookspath)|commit\.template|init\.defaultbranch"
@@ -96,6 +98,12 @@ def _folders(path: Path, answer: Output) -> tuple[Path, Path | None]:
         raise _not_found(path, answer.err)
     if len(lines) > 2:
         raise EnvironmentProblem(f"the path of {path} has a line break in it", "rename the folder")
+    if any("\ud800" <= sign <= "\udfff" for sign in lines[0] + lines[-1]):
+        raise EnvironmentProblem(f"the path of {path} is not UTF-8", "rename the folder")
+    if len(os.fsencode(lines[0])) > PATH_BYTES:
+        raise EnvironmentProblem(
+            f"the path of {path} is longer than {PATH_BYTES} bytes", "move the repository"
+        )
     return Path(lines[0]), Path(lines[1]) if len(lines) == 2 else None
 
 
