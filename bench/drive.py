@@ -68,7 +68,7 @@ class Drive:
         changed = self._fold(fact) if fact else set()
         start = thread_time()
         self.board.update(changed)
-        lane = moves(self.state, self.now)
+        lane = moves(self.state, self.now).starts
         chosen = self.board.choose(self.slots - self._busy, self.now)
         self.decisions.append(thread_time() - start)
         return [self._claim(move.task, move.why) for move in lane] + [

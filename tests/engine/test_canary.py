@@ -48,15 +48,15 @@ def test_the_first_run_says_that_the_checks_noticed_and_the_second_asks_no_more(
     assert len(scratch.facts("CanaryTried")) == 1
 
 
-def test_two_changes_that_are_checked_at_once_share_one_trial(scratch: Scratch, gate: Path) -> None:
+def test_two_changes_that_are_tested_at_once_share_one_trial(scratch: Scratch, gate: Path) -> None:
     scratch.write(shapes__py=SHAPES, test_shapes__py=TEST, interlock__toml="lane_depth = 2\n")
     checked = f"if ls *.txt; then {WAIT.format(gate=gate)}; fi; python3 -m unittest -q"
     scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", verify=json.dumps(checked))
     run = scratch.start("run")
     run.wait_for_line("b: change made")
     facts = scratch.start("events", "--follow", "--json")
-    for task in ("a", "b"):
-        facts.wait_for_line(f'"task":"{task}","attempt":1,"phase":"verify"')
+    facts.wait_for_line('"phase":"verify"')
+    facts.wait_for_line('"kind":"BuildStarted"')
     gate.touch()
     assert run.wait() == 0, run.output
     assert run.output.count("on purpose, to see whether the checks notice") == 1

@@ -115,7 +115,7 @@ def test_results_are_not_reused_in_another_environment(
     assert {check["environment"] for check in passed["checks"]} == {other}
 
 
-def test_without_a_sandbox_nothing_is_reused(scratch: Scratch) -> None:
+def test_without_a_sandbox_no_result_of_a_check_with_inputs_is_reused(scratch: Scratch) -> None:
     two_areas(scratch, ("ls one", "one/**"), ("ls two", "two/**"))
     scratch.interlock("run", "--unsafe-no-sandbox")
     assert checks_of(scratch, "b") == {"ls one": False, "ls two": False}

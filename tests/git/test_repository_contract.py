@@ -9,7 +9,7 @@ import pytest
 from interlock.git.protocol import Repository
 from interlock.model.errors import StaleEpoch
 from interlock.model.outcome import Landing, Move
-from interlock.model.task import Commit
+from interlock.model.task import Change, Commit
 from tests.git.world import World, git, run
 from tests.sim.fake_git import FakeRepository
 
@@ -100,6 +100,23 @@ def test_changes_to_different_files_merge(side: Side) -> None:
     assert merge.conflicts == ()
     side.push({"mine.txt": "m\n"})
     assert merge.tree == run(side.repository.tip()).tree
+
+
+def test_several_changes_merge_one_after_the_other(side: Side) -> None:
+    base = tip(side)
+    one, other = side.write({"one.txt": "1\n"}, base), side.write({"other.txt": "2\n"}, base)
+    onto = side.push({"theirs.txt": "t\n"})
+    merge = run(side.repository.merge_all(onto, [Change(one, base), Change(other, base)]))
+    side.push({"one.txt": "1\n", "other.txt": "2\n"})
+    assert merge.tree == run(side.repository.tip()).tree
+
+
+def test_a_merge_of_several_changes_ends_at_the_first_conflict(side: Side) -> None:
+    base = tip(side)
+    one, other = side.write({"a.txt": "one\n"}, base), side.write({"a.txt": "other\n"}, base)
+    last = side.write({"last.txt": "l\n"}, base)
+    changes = [Change(commit, base) for commit in (one, other, last)]
+    assert run(side.repository.merge_all(base, changes)).conflicts == ("a.txt",)
 
 
 def test_the_same_change_on_both_sides_merges(side: Side) -> None:

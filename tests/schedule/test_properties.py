@@ -128,7 +128,7 @@ class Drive:
             self.board.update(self.journal.tell(f.CandidateDropped(name, candidate.commit)))
         for choice in self.board.choose(self.slots - len(agents(self.state)), self.journal.time):
             self.board.update(self.journal.start(choice.task))
-        for move in lane_moves(self.state, self.journal.time):
+        for move in lane_moves(self.state, self.journal.time).starts:
             self.board.update(self.journal.start(move.task))
 
     def end_one(self) -> None:
@@ -202,7 +202,7 @@ def test_a_stream_of_critical_arrivals_passes_a_task_for_two_days_at_most(
             return
         while drive.state.index.running:
             drive.board.update(drive.journal.carry_on(min(drive.state.index.running)))
-            for move in lane_moves(drive.state, drive.journal.time):
+            for move in lane_moves(drive.state, drive.journal.time).starts:
                 drive.board.update(drive.journal.start(move.task))
     raise AssertionError("it never started")
 

@@ -226,12 +226,6 @@ async def _pass_as_if_on_main(env: Env, turn: Turn) -> Sequence[f.Fact]:
     ]
 
 
-async def _red_is_red(env: Env, turn: Turn) -> Sequence[f.Fact]:
-    """Whatever it was tested on."""
-    facts = await hands.check(env, turn)
-    return [f.PhaseFailed(*turn.key) if isinstance(fact, f.CandidateStale) else fact for fact in facts]
-
-
 def _excuse_what_cannot_run(*judged: Any) -> Verdict:
     """Main could not run it either, so it says nothing."""
     return replace(judge(*judged), blocked=())
@@ -332,7 +326,6 @@ BUGS = (
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
-    Bug("a red check counts whatever it was on", ((hands.HANDS, PhaseKind.CHECK, _red_is_red),)),
     Bug("a check that cannot run is excused", ((judging, "judge", _excuse_what_cannot_run),)),
     Bug("a red main excuses a newly failing test", ((judging, "judge", _excuse_the_whole_command),)),
     Bug("checks are not tried on main first", ((decide, "unseen", _nothing),)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from interlock.git.protocol import Divergence, Rewritten
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
-from interlock.model.task import Commit, Tree
+from interlock.model.task import Change, Commit, Tree
 
 Files = Mapping[str, str]
 """A tree: content by path."""
@@ -92,6 +92,15 @@ class FakeRepository:
         if conflicts:
             return Merge(None, conflicts, "".join(f"CONFLICT (content): {path}\n" for path in conflicts))
         return Merge(self._tree(merged))
+
+    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
+        merge = Merge(None)
+        for change in changes:
+            merge = await self.merge(onto, *change)
+            if merge.tree is None:
+                return merge
+            onto = self._commit(merge.tree, onto, "build")
+        return merge
 
     async def divergence(self) -> Divergence | None:
         return None

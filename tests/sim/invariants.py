@@ -129,18 +129,12 @@ class Invariants:
             self._one_result(task, fact)
         if isinstance(fact, f.PhaseFailed):
             self._setbacks[fact.task].append(fact.fingerprint)
-            self._failure_is_its_own(task, fact)
         if isinstance(fact, SECOND_CHANCES):
             self._setbacks[task.spec.id].clear()
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):
             self._agent_is_gone(fact)
-
-    def _failure_is_its_own(self, task: TaskState, fact: f.PhaseFailed) -> None:
-        """What goes wrong on top of a change that never came to main is not held against the next one."""
-        if task.change.ahead and task.change.ahead not in self.landed:
-            self.violate("retries", f"{fact.task} failed on top of {task.change.ahead}, which is not on main")
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)

@@ -227,6 +227,7 @@ class World:
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
+        own["environment"] = lambda: self.environment
         return Env(**gated, **own, lease=executor.lease)
 
     def _is_dead(self, holder: str) -> bool:

@@ -42,7 +42,7 @@ def at_work(*tasks: Task) -> Journal:
 def landings(journal: Journal) -> list[str]:
     """Let the lane do all it can; who landed, in which order."""
     landed: list[str] = []
-    while steps := moves(journal.state, journal.time):
+    while steps := moves(journal.state, journal.time).starts:
         name = steps[0].task
         journal.start(name)
         journal.tell(passed(journal.task(name)))

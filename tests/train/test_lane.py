@@ -1,6 +1,7 @@
 """Whose turn it is on the way to main (D1, P4)."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,11 +9,12 @@ from hypothesis import strategies as st
 
 from interlock.events import facts as f
 from interlock.events.main import held
+from interlock.model.outcome import CheckResult
 from interlock.model.reason import Reason, Why, said
-from interlock.model.step import Start
+from interlock.model.step import Start, StartBuild
 from interlock.model.task import Commit, PhaseKind, Task, TaskId, Tree
-from interlock.train import is_forsaken, moves
-from tests.events.journal import AGENT, Journal, Move, failed, passed, play, started
+from interlock.train import Moves, moves
+from tests.events.journal import AGENT, Journal, Move, failed, play
 from tests.events.journal import moves as any_moves
 
 A, B = map(TaskId, "ab")
@@ -28,13 +30,16 @@ def finished(*names: str) -> Journal:
 
 
 def step(journal: Journal) -> tuple[str, str] | None:
-    starts = moves(journal.state, journal.time)
-    return (starts[0].task, starts[0].phase) if starts else None
+    starts = moves(journal.state, journal.time).starts
+    if not starts:
+        return None
+    assert isinstance(starts[0], Start)
+    return starts[0].task, starts[0].phase
 
 
 def test_the_first_to_finish_is_the_first_to_be_checked() -> None:
     journal = finished("b", "a")
-    assert moves(journal.state, journal.time) == [Start(B, 1, "verify", Reason(Why.NEXT_IN_LANE))]
+    assert moves(journal.state, journal.time) == Moves((Start(B, 1, "verify", Reason(Why.NEXT_IN_LANE)),))
 
 
 def test_there_is_one_change_in_the_lane_at_a_time() -> None:
@@ -118,9 +123,10 @@ def test_in_any_history_the_lane_takes_one_change_that_is_its_turn(steps: list[M
     journal = Journal()
     play(journal, steps)
     state = journal.state
-    starts = moves(state, journal.time)
+    starts = moves(state, journal.time).starts
     assert len(starts) <= 1
     for start in starts:
+        assert isinstance(start, Start)
         task = state.tasks[start.task]
         assert start.task in state.index.train and not state.index.running & state.index.train.keys()
         assert (start.attempt, start.phase) == (task.attempt, task.phase.name)
@@ -153,20 +159,13 @@ def test_from_any_history_the_lane_empties_without_anybody_being_passed_for_ever
 
 
 def in_lane(*names: str, depth: int = 2) -> Journal:
-    """The same in a run that checks several changes at once."""
-    journal = finished(*names)
+    """The same in a run that checks several changes at once. Their checks read everything."""
+    journal = Journal(*(Task(TaskId(name), f"do {name}", AGENT, verify=("make test",)) for name in names))
     journal.tell(f.RunStarted("run", "holder", 1, 3, lane_depth=depth))
     journal.tell(f.MainSeen("main", Commit("m1"), Tree("t1")))
+    for name in names:
+        journal.work(name, phases=1)
     return journal
-
-
-def build(journal: Journal, name: str, base: str) -> None:
-    """Its check begins, and its commit is there."""
-    start = next(start for start in moves(journal.state, journal.time) if start.task == name)
-    journal.tell(replace(started(journal.task(name)), ahead=start.ahead))
-    assert start.onto in ("", base)
-    commit, tree = Commit(f"{name}-1"), Tree(f"tree-{name}-1")
-    journal.tell(f.CandidateBuilt(*key(journal, name), Commit(base), commit, tree))
 
 
 def key(journal: Journal, name: str) -> tuple[TaskId, int, str, int]:
@@ -175,141 +174,172 @@ def key(journal: Journal, name: str) -> tuple[TaskId, int, str, int]:
 
 
 def turn_green(journal: Journal, name: str) -> None:
-    built = journal.task(name).change.built
-    assert built is not None
-    journal.tell(f.CandidatePassed(*key(journal, name), built.base, built.commit, built.tree))
+    """Its check on main passes."""
+    commit = Commit(f"{name}-1")
+    journal.tell(
+        f.CandidatePassed(*key(journal, name), journal.state.main.commit, commit, Tree(f"tree-{name}"))
+    )
 
 
 def land(journal: Journal, name: str) -> None:
     journal.start(name)
-    journal.tell(passed(journal.task(name)), f.MainSeen("main", Commit(f"{name}-1"), Tree("t")))
+    commit = Commit(f"{name}-1")
+    landed = f.Landed(*key(journal, name), base=journal.state.main.commit, commit=commit)
+    journal.tell(landed, f.MainSeen("main", commit, Tree("t")))
 
 
-def steps(journal: Journal) -> list[tuple[str, str, str]]:
-    return [(start.task, start.phase, start.onto) for start in moves(journal.state, journal.time)]
+def steps(journal: Journal) -> list[tuple[str, str]]:
+    """What starts: a task with its phase, or with the tasks that it is built on."""
+    return [
+        (start.change, "on " + " ".join(start.ahead))
+        if isinstance(start, StartBuild)
+        else (start.task, start.phase)
+        for start in moves(journal.state, journal.time).starts
+    ]
 
 
-def test_the_next_change_is_checked_on_top_of_the_one_that_is_being_checked() -> None:
+def build(journal: Journal, name: str) -> int:
+    """The lane starts a build of this task; its slot."""
+    step = next(
+        start
+        for start in moves(journal.state, journal.time).starts
+        if isinstance(start, StartBuild) and start.change == name
+    )
+    started = f.BuildStarted(step.change, step.slot, len(journal.rows), step.ahead, step.works, step.main)
+    journal.tell(started)
+    return step.slot
+
+
+def end_build(journal: Journal, slot: int, *checks: CheckResult, **fields: Any) -> None:
+    running = journal.state.builds.running[slot]
+    journal.tell(f.BuildEnded(running.task, slot, running.epoch, checks=checks, **fields))
+
+
+RED = CheckResult("make test", 1)
+
+
+def test_the_next_change_is_tested_on_top_of_the_one_that_is_being_checked() -> None:
     journal = in_lane("a", "b", "c")
+    assert steps(journal) == [("a", "verify"), ("b", "on a")]
     journal.start("a")
-    assert steps(journal) == []  # there is nothing yet that it could be on top of
-    journal.tell(f.CandidateBuilt(*key(journal, "a"), Commit("m1"), Commit("a-1"), Tree("t")))
-    (start,) = moves(journal.state, journal.time)
-    assert (start.task, start.phase, start.onto, start.ahead) == ("b", "verify", "a-1", "a")
-    assert start.why == Reason(Why.NEXT_IN_LANE, {"ahead": "a"})
-    build(journal, "b", "a-1")
+    build(journal, "b")
     assert steps(journal) == []  # two at once, not three
+    why = Reason(Why.TESTED_EARLY, {"tasks": (A,)})
+    (step,) = [s for s in moves(in_lane("a", "b").state, 2e3).starts if isinstance(s, StartBuild)]
+    assert step == StartBuild(1, B, (A,), (Commit("a-1"), Commit("b-1")), Commit("m1"), why)
 
 
-def test_nothing_is_checked_on_top_of_a_change_that_edits_how_checks_run() -> None:
+def test_nothing_is_tested_on_top_of_a_change_that_edits_how_checks_run() -> None:
     journal = in_lane("a", "b")
     work = journal.task("a").change.work
     assert work is not None
     journal.task("a").change.work = replace(work, touched=("src/a.py", "tests/conftest.py"))
-    build(journal, "a", "m1")
-    assert steps(journal) == []
-    turn_green(journal, "a")
-    assert steps(journal) == [("a", "land", "")]
-    land(journal, "a")
-    assert steps(journal) == [("b", "verify", "")]
+    assert steps(journal) == [("a", "verify")]
 
 
-def test_with_a_depth_of_one_nothing_is_checked_beside_another() -> None:
+def test_with_a_depth_of_one_nothing_is_tested_beside_another() -> None:
     journal = in_lane("a", "b", depth=1)
-    build(journal, "a", "m1")
+    assert steps(journal) == [("a", "verify")]
+    journal.start("a")
     assert steps(journal) == []
 
 
-def test_a_change_lands_while_the_next_two_are_checked() -> None:
+def test_a_change_lands_while_the_next_two_are_tested() -> None:
     journal = in_lane("a", "b", "c", "d")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
+    journal.start("a")
+    build(journal, "b")
     turn_green(journal, "a")
-    assert steps(journal) == [("a", "land", ""), ("c", "verify", "b-1")]
+    assert steps(journal) == [("a", "land"), ("c", "on a b")]
 
 
-def test_what_passed_on_top_of_another_lands_after_it() -> None:
+def test_what_passed_early_is_judged_on_main_after_the_changes_that_it_was_tested_with() -> None:
     journal = in_lane("a", "b")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
-    turn_green(journal, "b")
+    journal.start("a")
+    end_build(journal, build(journal, "b"))
     assert steps(journal) == []
     turn_green(journal, "a")
-    assert steps(journal) == [("a", "land", "")]
+    assert steps(journal) == [("a", "land")]
     land(journal, "a")
-    assert steps(journal) == [("b", "land", "")]
+    assert steps(journal) == [("b", "verify")]
 
 
-def test_what_passed_on_top_of_a_change_that_turns_red_is_sent_to_be_built_again() -> None:
+def test_a_build_on_top_of_a_change_that_has_landed_goes_on_and_is_waited_for() -> None:
     journal = in_lane("a", "b")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
-    assert not is_forsaken(journal.state, B)
+    journal.start("a")
+    slot = build(journal, "b")
+    turn_green(journal, "a")
+    land(journal, "a")
+    assert moves(journal.state, journal.time) == Moves()
+    end_build(journal, slot, RED)
+    assert steps(journal) == [("b", "verify")]  # to judge what is known by now
+
+
+def test_a_build_on_top_of_a_change_that_turns_red_is_stopped() -> None:
+    journal = in_lane("a", "b")
+    journal.start("a")
+    slot = build(journal, "b")
     journal.tell(failed(journal.task("a")))
-    assert is_forsaken(journal.state, B)
-    turn_green(journal, "b")
-    assert steps(journal) == [("b", "land", "")]  # main is elsewhere, as the landing finds out
-    journal.start("b")
-    journal.tell(f.CandidateStale(*key(journal, "b"), main=Commit("m1")))
-    assert steps(journal) == [("b", "verify", "")]
+    assert moves(journal.state, journal.time).stops == (slot,)
+    assert steps(journal) == [("b", "verify")]
 
 
-def test_a_check_on_top_of_a_change_that_has_landed_goes_on() -> None:
+def test_builds_are_stopped_when_main_is_moved_by_another_hand() -> None:
     journal = in_lane("a", "b")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
-    turn_green(journal, "a")
-    land(journal, "a")
-    assert not is_forsaken(journal.state, B)
-
-
-def test_what_passed_does_not_wait_for_a_change_that_a_person_holds_back() -> None:
-    journal = in_lane("a", "b")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
-    turn_green(journal, "a")
-    turn_green(journal, "b")
-    journal.tell(f.Paused(A))
-    assert steps(journal) == [("b", "land", "")]
-
-
-def test_what_went_wrong_on_top_of_another_is_no_failure_and_is_asked_again_on_main_only() -> None:
-    journal = in_lane("a", "b", "c")
-    build(journal, "a", "m1")
-    build(journal, "b", "a-1")
-    journal.tell(f.CandidateStale(*key(journal, "b"), why=said("red on top of a")))
-    task = journal.task("b")
-    assert (task.phase.name, task.trouble.failures, task.attempt) == ("verify", [], 1)
-    assert steps(journal) == []
-    turn_green(journal, "a")
-    land(journal, "a")
-    assert steps(journal) == [("b", "verify", "")]
-
-
-def test_nobody_is_checked_on_top_of_a_change_whose_main_has_moved_away() -> None:
-    journal = in_lane("a", "b")
-    build(journal, "a", "m1")
+    journal.start("a")
+    slot = build(journal, "b")
     journal.tell(f.MainSeen("main", Commit("m2"), Tree("t2")))
-    assert steps(journal) == []
+    assert moves(journal.state, journal.time).stops == (slot,)
+
+
+def test_what_a_build_showed_counts_no_more_when_a_change_in_it_is_made_again() -> None:
+    journal = in_lane("a", "b")
+    journal.start("a")
+    end_build(journal, build(journal, "b"))
+    journal.tell(failed(journal.task("a")))
+    journal.work("a", phases=1)
+    assert ("b", "verify") in steps(journal) and ("a", "on b") in steps(journal)
+
+
+def test_the_lane_does_not_wait_for_a_change_that_a_person_holds_back() -> None:
+    journal = in_lane("a", "b")
+    journal.start("a")
+    slot = build(journal, "b")
+    turn_green(journal, "a")
+    journal.tell(f.Paused(A))
+    assert moves(journal.state, journal.time).stops == (slot,)
+    assert steps(journal) == [("b", "verify")]
+
+
+def test_after_a_build_that_came_to_no_result_builds_wait_and_the_lane_goes_on() -> None:
+    journal = in_lane("a", "b")
+    end_build(journal, build(journal, "b"), why=said("disk full"), retry_after_seconds=60.0)
+    assert steps(journal) == [("a", "verify")]
+    journal.time += 60.0
+    assert steps(journal) == [("a", "verify"), ("b", "on a")]
+
+
+def test_a_run_that_begins_knows_no_builds_of_the_one_before() -> None:
+    journal = in_lane("a", "b")
+    build(journal, "b")
+    journal.tell(f.RunStarted("next", "holder", 2, 3, lane_depth=2))
+    assert steps(journal) == [("a", "verify"), ("b", "on a")]
 
 
 @pytest.mark.property
 @pytest.mark.slow
 @given(any_moves, st.integers(1, 3))
-def test_in_any_history_of_a_deep_lane_one_change_lands_and_the_next_is_on_top_of_a_living_one(
+def test_in_any_history_one_change_lands_and_builds_are_on_top_of_changes_of_the_train(
     history: list[Move], depth: int
 ) -> None:
     journal = Journal()
     play(journal, history)
     journal.tell(f.RunStarted("run", "holder", 1, 3, lane_depth=depth))
     state = journal.state
-    starts = moves(state, journal.time)
+    starts = moves(state, journal.time).starts
     landing = [name for name in state.index.running if state.tasks[name].phase.kind is PhaseKind.LAND]
-    landing += [
-        start.task for start in starts if start.phase == "land" and state.tasks[start.task].change.candidate
-    ]
-    assert len(starts) <= 2
-    assert len(landing) <= 1 or not starts
+    landing += [start.task for start in starts if isinstance(start, Start) and start.phase == "land"]
+    assert len(landing) <= 1
+    assert len({start.task for start in starts}) == len(starts)
     for start in starts:
-        assert bool(start.onto) == bool(start.ahead)
-        assert not start.ahead or (start.ahead in state.index.train and depth > 1 and start.phase == "verify")
+        if isinstance(start, StartBuild):
+            assert depth > 1 and {start.change, *start.ahead} <= state.index.train.keys()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from interlock.engine.builds import Builder
 from interlock.engine.controller_steps import ControllerSteps
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
@@ -29,6 +30,7 @@ from interlock.model.step import (
     Reconcile,
     Recover,
     Start,
+    StartBuild,
     Step,
     Stop,
     Tell,
@@ -70,6 +72,7 @@ class Acts:
         self._done = done
         self._steps = ControllerSteps(env, ledger, main, claim)
         self._performer = Performer(env, ledger, self._steps, claim, options.stale_seconds)
+        self._builder = Builder(env, ledger, self._steps, claim, options.stale_seconds)
         self._acts: dict[TaskId, Act] = {}
         self._troubles: dict[TaskId, int] = {}
         """The number of unexpected failures in a row, for each task."""
@@ -88,6 +91,8 @@ class Acts:
         match step:
             case Start():
                 await self._start(step)
+            case StartBuild():
+                await self._start_build(step)
             case CheckMain():
                 self._go(PROJECT, self._steps.check_main(step), UnderWay(can_stop=True))
             case Recover():
@@ -215,3 +220,8 @@ class Acts:
                 told=frozenset(message.seq for message in turn.task.talk.said),
             )
             self._go(step.task, self._performer.perform(turn), view, turn.claim)
+
+    async def _start_build(self, step: StartBuild) -> None:
+        if turn := await self._builder.claim(step):
+            view = UnderWay(epoch=turn.claim.epoch, can_stop=True, is_build=True)
+            self._go(step.task, self._builder.perform(turn), view, turn.claim)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from interlock.engine.env import Env
 from interlock.engine.known import is_seen, run_known
-from interlock.engine.turn import Turn
+from interlock.engine.turn import KnownChecks, Turn
 from interlock.events.facts import CanaryTried
 from interlock.git.altered import list_files, read_texts, with_file
 from interlock.git.errors import GitFailed
@@ -71,7 +71,7 @@ async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
 
     async def check(tree: Tree) -> Sequence[CheckResult]:
         name = f"canary/{main.commit[:12]}-{tree[:12]}"
-        order = check_order(turn, name, tree, commands)
+        order = check_order(turn.checks, name, tree, commands)
         limit = patience(order.timeout_seconds, usual_seconds)
         # A check that does not see the broken file ends as it does on main.
         results = await run_known(env, replace(order, timeout_seconds=limit), turn.checks.known)
@@ -103,17 +103,17 @@ def canary_fact(result: CanaryResult, commands: Sequence[str], environment: str,
     )
 
 
-def check_order(turn: Turn, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:
-    """Commands to run on a tree for a turn, as long as its controller is in charge."""
+def check_order(checks: KnownChecks, name: str, tree: Tree, commands: tuple[str, ...]) -> CheckOrder:
+    """Commands of a task to run on a tree, as long as its controller is in charge."""
     return CheckOrder(
         name,
         tree,
         commands,
-        turn.task.spec.check_seconds,
+        checks.task.check_seconds,
         {},
         leased=True,
-        pace={command: pace for command in commands if (pace := turn.checks.pace(command))},
-        inputs=dict(turn.task.spec.inputs),
+        pace={command: pace for command in commands if (pace := checks.pace(command))},
+        inputs=dict(checks.task.inputs),
     )
 
 

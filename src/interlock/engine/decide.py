@@ -41,19 +41,21 @@ from interlock.model.step import (
     Watch,
     Widen,
     WindDown,
+    build_slot,
 )
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
-from interlock.train import is_forsaken, moves, radar
+from interlock.train import Moves, moves, radar
 
 Acts = Mapping[TaskId, UnderWay]
 
 
 def decide(state: State, board: Board, now: float, acts: Acts) -> list[Step]:
     """Return the steps to take now. `acts` is what this process has under way."""
-    steps: list[Step] = [*_stops(state, acts), *_tells(state, acts), *_answers(state, acts)]
+    lane = _lane(state, now)
+    steps: list[Step] = [*_stops(state, acts, lane), *_tells(state, acts), *_answers(state, acts)]
     first: list[Step] = [*_wind_down(state), *_widen(state, board, acts)]
-    steps += [*first, *_one_a_task(_next_steps(state, board, now, acts, may_start=not first))]
+    steps += [*first, *_one_a_task(_next_steps(state, board, now, acts, lane, may_start=not first))]
     if not steps and not acts and _is_at_rest(state, board, now):
         return [End()]
     return steps
@@ -92,11 +94,18 @@ def _is_at_rest(state: State, board: Board, now: float) -> bool:
     return not is_held_by_pause(state) and board.next_wakeup(now) is None
 
 
-def _stops(state: State, acts: Acts) -> Iterator[Stop]:
-    """Steps that stop acts a person took away, worthless checks, and everything if the run has to stop."""
+def _lane(state: State, now: float) -> Moves:
+    goes_on = state.run is not None and not state.run.stop_agents
+    return moves(state, now) if goes_on else Moves()
+
+
+def _stops(state: State, acts: Acts, lane: Moves) -> Iterator[Stop]:
+    """Steps that stop acts a person took away, worthless builds, and everything if the run has to stop."""
     stop_all = state.run is not None and state.run.stop_agents
+    worthless = set(map(build_slot, lane.stops))
     for name, act in acts.items():
-        if act.can_stop and (stop_all or _is_unwanted(state, name, act)):
+        is_unwanted = name in worthless if act.is_build else _is_unwanted(state, name, act)
+        if act.can_stop and (stop_all or is_unwanted):
             yield Stop(name)
 
 
@@ -107,12 +116,11 @@ def _is_unwanted(state: State, name: TaskId, act: UnderWay) -> bool:
     if task is None:  # done long ago
         return True
     # Until its PhaseStarted is folded the task looks older than the act.
-    is_taken_away = (
+    return (
         act.epoch > 0
         and task.epoch >= act.epoch
         and (task.stage is not Stage.RUNNING or task.epoch > act.epoch)
     )
-    return is_taken_away or is_forsaken(state, name)
 
 
 def _with_agents(state: State, acts: Acts) -> Iterator[tuple[TaskState, UnderWay]]:
@@ -155,11 +163,13 @@ def _wind_down(state: State) -> list[WindDown]:
     return [WindDown()] if state.unknown and is_going_on else []
 
 
-def _next_steps(state: State, board: Board, now: float, acts: Acts, may_start: bool) -> list[Step]:
+def _next_steps(
+    state: State, board: Board, now: float, acts: Acts, lane: Moves, may_start: bool
+) -> list[Step]:
     """Steps that begin on tasks with no step under way."""
     steps = [*_recoveries(state, acts), *_archives(state, acts), *_reconciliations(state, acts)]
     if state.run is not None and not state.run.stop_agents:
-        steps += [move for move in moves(state, now) if move.task not in acts]
+        steps += [move for move in lane.starts if move.task not in acts]
         if not state.run.stopping:
             steps += _too_late(state, board, now, acts)
             steps += _starts(state, board, now, acts) if may_start else []

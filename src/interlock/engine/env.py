@@ -100,5 +100,7 @@ class Env:
     """Writes a statement about each landed commit; None: there are none."""
     reduced: Callable[[Tree, Sequence[str]], Awaitable[Tree]] = _whole_tree
     """Returns the tree with only those files of another that match globs: what a check with inputs sees."""
+    is_confined: bool = True
+    """False: checks run without a sandbox."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

@@ -69,9 +69,10 @@ def environment(project: Surroundings) -> str:
 
 
 def reusable(project: Surroundings) -> str:
-    """Return the digest under which results are reused; empty without a sandbox: a check may then have read
-    any file of the machine."""
-    return "" if project.processes.sandbox.kind is Sandbox.NONE else environment(project)
+    """Return the digest under which results are reused. Without a sandbox a check may have read any file of
+    the machine: then they are reused by this process only."""
+    found = environment(project)
+    return f"{found}-{os.getpid()}" if project.processes.sandbox.kind is Sandbox.NONE else found
 
 
 def _program_marks(folders: Iterable[str]) -> Iterator[str]:

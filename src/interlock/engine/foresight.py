@@ -118,6 +118,15 @@ def remaining_seconds(state: State, now: float) -> float | None:
     return rehearse(left, Terms(now), _expected(state)).seconds
 
 
+def expected_ends(state: State, now: float) -> dict[TaskId, float]:
+    """Return the expected time until each change of the train lands, by one rehearsal without any luck. The
+    work of its agent is done, so the times of checks are all that must be known."""
+    if not state.checks.seconds or len(state.tasks) > REHEARSED:
+        return {}
+    ends = rehearse(unfinished(state), Terms(now), _expected(state)).ends
+    return {name: seconds for name, seconds in ends.items() if name in state.index.train}
+
+
 def _expected(state: State) -> Script:
     def fate(task: TaskState, _attempt: int) -> Fate:
         known = prospect(task, state.learned.tallies)

@@ -13,7 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 from interlock.agents import RESUMABLE
 from interlock.engine.canary import canary_of, check_order
 from interlock.engine.env import Env
-from interlock.engine.judging import FEEDBACK_CHARS, arrived, commands_of, lost_in, refusal_of, verdict_of
+from interlock.engine.judging import FEEDBACK_CHARS, commands_of, lost_in, refusal_of, verdict_of
 from interlock.engine.known import run_known
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
@@ -175,42 +175,35 @@ def _essence(agent: Agent, report: Report) -> str:
 
 
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
-    """Build the change on top of main, or of the one before it in the lane, in memory, and run the checks on
-    exactly that tree."""
+    """Build the change on top of main in memory, and run the checks on exactly that tree."""
     made = _there(turn.task.change.work)
     if made.commit == made.base:
         return [await _check_main(env, turn, made, on_main=False)]
-    seen = None if turn.onto else await turn.see_main()
-    base = seen.commit if seen else turn.onto
-    merge = await env.repository.merge(base, made.commit, made.base)
+    main = await turn.see_main()
+    merge = await env.repository.merge(main.commit, made.commit, made.base)
     if merge.tree is None:
-        main = seen or await arrived(turn)
-        return [await _conflict(env, turn, made, main, merge) if main else stale(turn, Reason(Why.CONFLICTS))]
-    if merge.tree == (seen.tree if seen else turn.onto_tree):
+        return [await _conflict(env, turn, made, main, merge)]
+    if merge.tree == main.tree:
         return [await _check_main(env, turn, made, on_main=True)]
-    # The commit is made meanwhile: the next change in the lane can be checked on top of it.
     commands = commands_of(turn)
     hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
     results, commit = await both(
-        _run_checks(env, turn, merge.tree), _build(env, turn, base, merge.tree, hoped)
+        _run_checks(env, turn, merge.tree), _build(env, turn, main.commit, merge.tree, hoped)
     )
-    verdict = await verdict_of(env, turn, seen, results)
-    if verdict is None:
-        red = next((result.command for result in results if not result.passed), "")
-        return [stale(turn, Reason(Why.CHECK_RED, {"command": red}))]
+    verdict = await verdict_of(env, turn, main, results)
     if refused := refusal_of(turn, made, verdict):
         return [refused]
     seconds = sum(result.seconds for result in results if not result.reused)
     usual = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, usual) if weigh(verdict.checks).is_verified else None
-    lost = await lost_in(env, made, base, commit, verdict)
+    lost = await lost_in(env, made, main.commit, commit, verdict)
     evidence = weigh(verdict.checks, canary, made.touched, lost)
     if evidence != hoped:  # what the commit says must be true
-        commit = await _build(env, turn, base, merge.tree, evidence)
+        commit = await _build(env, turn, main.commit, merge.tree, evidence)
     return [
         f.CandidatePassed(
             *turn.key,
-            base=base,
+            base=main.commit,
             commit=commit,
             tree=merge.tree,
             work=made.commit,
@@ -232,16 +225,9 @@ async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.F
 
     `on_main`: the agent made a change, and all of it is there already.
     """
-    if turn.onto:
-        return stale(turn, Reason(Why.NOTHING_LEFT if on_main else Why.NOTHING_CHANGED))
     main = await turn.see_main()
-    verdict = _there(await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree)))
+    verdict = await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree))
     return judged(turn, main, verdict, refusal_of(turn, made, verdict), on_main=on_main)
-
-
-def stale(turn: Turn, what: Reason) -> f.CandidateStale:
-    """Return a stale candidate: a failure on top of a change that is not on main yet proves nothing."""
-    return retry.stale(turn.key, turn.ahead, turn.onto, what)
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
@@ -252,7 +238,7 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
     name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
     touched = _there(turn.task.change.work).touched
     watched = tuple(path for path in touched if is_source(path))
-    order = check_order(turn, name, tree, commands)
+    order = check_order(turn.checks, name, tree, commands)
     return await run_known(
         env, replace(order, task=task, watched=watched, changed=touched), turn.checks.known
     )

@@ -1,6 +1,5 @@
 """Judges the checks of a change against those of main, and builds what agents and people read about it."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,16 +18,8 @@ from interlock.model.task import Commit
 from interlock.train import Verdict, check_failed, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests
 
-BELOW_SECONDS = 0.1
-"""Between two looks at the checks of the change below."""
 FEEDBACK_CHARS = 8_000
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
-
-
-async def arrived(turn: Turn) -> Tip | None:
-    """Main, if the change that this one was built on is on it by now, and is the last."""
-    main = await turn.see_main()
-    return main if main.commit == turn.onto else None
 
 
 def commands_of(turn: Turn) -> tuple[str, ...]:
@@ -37,27 +28,11 @@ def commands_of(turn: Turn) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
 
 
-async def verdict_of(
-    env: Env, turn: Turn, seen: Tip | None, results: Sequence[CheckResult]
-) -> Verdict | None:
-    """Judge the checks; None if one is red and the change below this one is not on main."""
-    below = await _results_below(turn)
-    last = {c: result for c in commands_of(turn) if (result := below.get(c) or turn.checks.on_main_last(c))}
+async def verdict_of(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]) -> Verdict:
+    """Judge the checks of a change on main."""
+    last = {c: result for c in commands_of(turn) if (result := turn.checks.on_main_last(c))}
     verdict = judge(results, turn.task.spec, {}, last)
-    if verdict.passed:
-        return verdict
-    main = seen or await arrived(turn)
-    return await _judge(env, turn, main, results, last) if main else None
-
-
-async def _results_below(turn: Turn) -> Mapping[str, CheckResult]:
-    """The checks of the change that this one is built on: it may have added the tests that this one removes.
-
-    This one cannot land earlier, so it waits for them. The engine stops it if that change is refused.
-    """
-    while (results := turn.checks.below()) is None:  # noqa: ASYNC110 - the log says when, and has no such event
-        await asyncio.sleep(BELOW_SECONDS)
-    return results
+    return verdict if verdict.passed else await _judge(env, turn, main, results, last)
 
 
 async def _judge(

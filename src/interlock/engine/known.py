@@ -3,6 +3,7 @@
 1. The key of a result has the files that the command can see: all of the tree, or its `inputs`.
 2. Of a change it has those files that the command can see. Of the others it is certain that the command has
    not read them.
+3. Without a sandbox a check may have read more than its `inputs`: then it runs each time.
 """
 
 import hashlib
@@ -32,7 +33,8 @@ async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckR
         command: CheckKey(command, environment, saw[command], _change(order, command))
         for command in order.commands
     }
-    found = {command: look_up(key) for command, key in keys.items()} if environment else {}
+    reusable = [command for command in order.commands if env.is_confined or not order.inputs.get(command)]
+    found = {command: look_up(keys[command]) for command in reusable} if environment else {}
     missing = tuple(command for command in order.commands if not found.get(command))
     ran = await env.checker.check(replace(order, commands=missing)) if missing else ()
     # A program may have been installed meanwhile: it is not known which of the two they ran with.

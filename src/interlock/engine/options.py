@@ -24,7 +24,7 @@ class Options:
     slots: Mapping[str, int] = field(default_factory=dict)
     """The most agents of each role at once; a role that is not named may have all."""
     lane_depth: int = 1
-    """The most changes that are checked at once, each on top of the one before."""
+    """The most changes that are tested at once, on main or in builds."""
     environment: str = ""
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""

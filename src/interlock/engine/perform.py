@@ -5,7 +5,6 @@ Rules:
    matter which process moved it.
 2. A phase that is stopped archives the agent's files before it releases its claim.
 3. Trouble outside a task defers it; any other error is its failure, and the breaker stops a repetition.
-   A failure on top of a change that is not on main yet is not a failure of the task.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from interlock.engine.controller_steps import ControllerSteps
 from interlock.engine.env import Env
-from interlock.engine.hands import HANDS, CutShort, notes_of, stale
+from interlock.engine.hands import HANDS, CutShort, notes_of
 from interlock.engine.ledger import Ledger
 from interlock.engine.lessons import Offering, offer_facts
 from interlock.engine.prompt import neighbours
@@ -28,7 +27,7 @@ from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
 from interlock.model.reason import said as because
 from interlock.model.step import Archive, Recover, Start
-from interlock.model.task import AttemptKey, PhaseKind, TaskId, Tree
+from interlock.model.task import AttemptKey, PhaseKind, TaskId
 from interlock.train import retry
 
 ENDS = (
@@ -69,9 +68,7 @@ class Performer:
                 raise MainMoved
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            started = f.PhaseStarted(
-                *key, holder, step.why, step.agent, step.beside, step.ahead, step.agent_why
-            )
+            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside, step.agent_why)
             return [started, *offer_facts(key, offer)]
 
         try:
@@ -100,21 +97,12 @@ class Performer:
             branch=self.ledger.state.main.branch,
             generation=self.controller.epoch,
             see_main=self.steps.main.see,
-            checks=KnownChecks(self.ledger, task.spec, step, self.steps.environment, self.env.patience),
+            checks=KnownChecks(self.ledger, task.spec, self.steps.environment, self.env.patience),
             run=run.run if run else "",
             note=self.steps.note,
             mention=self.steps.mention,
             tell=self.ledger.tell,
-            ahead=step.ahead,
-            onto=step.onto,
-            onto_tree=self._tree_of(step),
         )
-
-    def _tree_of(self, step: Start) -> Tree:
-        """The tree of the change that this one is checked on top of."""
-        before = self.ledger.state.tasks.get(step.ahead)
-        made = (before.change.candidate, before.change.built) if before else ()
-        return next((each.tree for each in made if each and each.commit == step.onto), Tree(""))
 
     async def perform(self, turn: Turn) -> None:
         """Carry out a claimed phase and record its result, also when it fails on the way."""
@@ -146,8 +134,6 @@ class Performer:
         ref = ""
         if turn.task.phase.kind is PhaseKind.AGENT:
             ref = await self._end(turn.task.spec.id, turn.attempt)
-        if turn.onto:
-            return [stale(turn, Reason(Why.CHECK_STOPPED))]
         return [retry.stopped(turn.key, ref)]
 
     async def end_and_archive(self, step: Archive) -> None:
@@ -215,4 +201,4 @@ def _deferral(turn: Turn, why: Reason, archived: str = "") -> f.Fact:
 
 
 def _failure(turn: Turn, error: ErrorClass, why: Reason) -> f.Fact:
-    return stale(turn, why) if turn.onto else retry.failed(turn.key, error, why)
+    return retry.failed(turn.key, error, why)

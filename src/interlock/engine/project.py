@@ -49,7 +49,7 @@ from interlock.model.errors import UsageError
 from interlock.model.moment import Moment
 from interlock.model.pace import HangLimits
 from interlock.model.redact import Redactor, secret_values
-from interlock.model.sandbox import Limits
+from interlock.model.sandbox import Limits, Sandbox
 from interlock.model.unwanted import LandingRules
 from interlock.plan import Graph, changes, parse
 from interlock.process.choice import SandboxRequest, choose_confinement
@@ -253,6 +253,7 @@ class Project(Calls):
             canaries=functools.partial(make_canaries, self.place),
             publisher=self.publisher,
             environment=partial(reusable, self),
+            is_confined=self.processes.sandbox.kind is not Sandbox.NONE,
             reduced=self.workspaces.reduced,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )

@@ -15,13 +15,15 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Builds
 from interlock.model.numbers import bounded
-from interlock.model.outcome import ErrorClass
-from interlock.model.step import Start, UnderWay
+from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import Reason, said
+from interlock.model.step import Start, StartBuild, Step, Stop, UnderWay, build_slot
 from interlock.model.task import Commit, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
-from interlock.train import retry
+from interlock.train import results_known, retry
 
 ENDLESS = 200
 """Starts per task after which a rehearsal is given up: a script that never lets anything land."""
@@ -125,7 +127,9 @@ class Rehearsal:
         self._start = self._now = now
         self._script = script
         self._fates: dict[TaskId, Fate] = {}
-        self._ends: list[tuple[float, TaskId]] = []
+        self._ends: list[tuple[float, TaskId, int]] = []
+        """When what ends: a phase of a task, or in a slot the build with this epoch."""
+        self._builds = 0
         self._busy: dict[TaskId, UnderWay] = {}
         self._cost = 0.0
         self._attempts = 0
@@ -134,6 +138,7 @@ class Rehearsal:
         if state.run:  # how checks end on main is for the real run to find out
             state.run.environment = ""
         state.checks.baselines = {}
+        state.builds = Builds()
         state.done.kept = len(state.tasks)  # to pack tasks is of no use here
         self._board = Board(state, now)
 
@@ -147,12 +152,9 @@ class Rehearsal:
         budget = ENDLESS * max(1, len(self.state.tasks))
         while budget:
             budget -= 1
-            steps = [
-                s for s in decide(self.state, self._board, self._now, self._busy) if isinstance(s, Start)
-            ]
-            for step in steps:
-                self._begin(step)
-            if not steps and not self._pass_time():
+            steps = decide(self.state, self._board, self._now, self._busy)
+            taken = [step for step in steps if self._take(step)]
+            if not taken and not self._pass_time():
                 break
         left = sum(
             not task.is_over for name, task in self.state.tasks.items() if self.state.is_selected(name)
@@ -167,16 +169,45 @@ class Rehearsal:
             whole = fate.seconds if task.phase.kind is PhaseKind.AGENT else fate.check_seconds
             passed = self._now - task.since
             self._busy[name] = UnderWay()
-            heappush(self._ends, (self._now + (whole - passed if passed < whole else passed * OVERDUE), name))
+            left = whole - passed if passed < whole else passed * OVERDUE
+            heappush(self._ends, (self._now + left, name, 0))
+
+    def _take(self, step: Step) -> bool:
+        """Carry a step out, if it is one that takes time or ends something."""
+        match step:
+            case Start():
+                self._begin(step)
+            case StartBuild():
+                self._begin_build(step)
+            case Stop() if self._busy[step.task].is_build:
+                self._end_build(step.task, said("stopped"))
+            case _:
+                return False
+        return True
+
+    def _begin_build(self, step: StartBuild) -> None:
+        self._builds += 1
+        what = (step.change, step.slot, self._builds, step.ahead, step.works, step.main)
+        self._fold(f.BuildStarted(*what, "rehearsal", step.why))
+        self._busy[step.task] = UnderWay(epoch=self._builds, can_stop=True, is_build=True)
+        seconds = self._fate_of(step.change).check_seconds
+        heappush(self._ends, (self._now + seconds, step.task, self._builds))
+
+    def _end_build(self, name: TaskId, why: Reason | None = None) -> None:
+        """End a build. It is green if every change in it will land."""
+        self._busy.pop(name)
+        slot = next(slot for slot in self.state.builds.running if build_slot(slot) == name)
+        build = self.state.builds.running[slot]
+        lands = all(self._fate_of(each).lands for each in (*build.ahead, build.task))
+        red = () if lands else (CheckResult("", 1),)
+        self._fold(f.BuildEnded(build.task, slot, build.epoch, checks=red, why=why))
 
     def _begin(self, step: Start) -> None:
         task = self.state.tasks[step.task]
         kind = task.phase.kind
         key = (step.task, step.attempt, step.phase, task.epoch + 1)
-        self._fold(f.PhaseStarted(*key, "rehearsal", ahead=step.ahead))
-        if kind is PhaseKind.CHECK:  # from here on the next one can be checked on top of it
-            base = step.onto or self.state.main.commit
-            self._fold(f.CandidateBuilt(*key, base=base, commit=_commit(task), tree=Tree("")))
+        is_known = kind is PhaseKind.CHECK and results_known(self.state, step.task) is not None
+        self._fold(f.PhaseStarted(*key, "rehearsal"))
         self._busy[step.task] = UnderWay()
         if kind is PhaseKind.AGENT:
             fate = self._fate(task, step.attempt)
@@ -184,13 +215,18 @@ class Rehearsal:
             self._cost += fate.cost_usd
             seconds = fate.seconds
         else:
-            fate = self._fates.get(step.task) or self._fate(task, step.attempt)
-            seconds = fate.check_seconds if kind is PhaseKind.CHECK else 0.0
-        heappush(self._ends, (self._now + seconds, step.task))
+            fate = self._fate_of(step.task)
+            seconds = fate.check_seconds if kind is PhaseKind.CHECK and not is_known else 0.0
+        heappush(self._ends, (self._now + seconds, step.task, 0))
 
     def _fate(self, task: TaskState, attempt: int) -> Fate:
         fate = self._fates[task.spec.id] = self._script(task, attempt)
         return fate
+
+    def _fate_of(self, name: TaskId) -> Fate:
+        """The fate of the attempt that a task has had."""
+        task = self.state.tasks[name]
+        return self._fates.get(name) or self._fate(task, task.attempt)
 
     def _pass_time(self) -> bool:
         """Go to the next thing that happens; False if nothing does."""
@@ -200,9 +236,14 @@ class Rehearsal:
                 return False
             self._now = wakeup
             return True
-        self._now, name = heappop(self._ends)
-        self._busy.pop(name, None)
-        self._end(self.state.tasks[name])
+        self._now, name, epoch = heappop(self._ends)
+        if name not in self._busy or self._busy[name].epoch != epoch:  # a build that was stopped
+            return True
+        if epoch:
+            self._end_build(name)
+        else:
+            self._busy.pop(name)
+            self._end(self.state.tasks[name])
         return True
 
     def _end(self, task: TaskState) -> None:
@@ -216,13 +257,13 @@ class Rehearsal:
                 f.WorkFinished(*key, commit=commit, seconds=fate.seconds, usage=Usage(cost_usd=fate.cost_usd))
             )
         elif task.phase.kind is PhaseKind.LAND:
-            self._fold(f.Landed(*key, commit=commit))
+            self._fold(f.Landed(*key, base=self.state.main.commit, commit=commit))
             self._fold(f.MainSeen(self.state.main.branch, commit, Tree("")))
             self._landed[task.spec.id] = self._now - self._start
             self._last = self._now
         elif fate.lands:
-            base = task.change.built.base if task.change.built else self.state.main.commit
-            self._fold(f.CandidatePassed(*key, base=base, commit=commit, seconds=fate.check_seconds))
+            main = self.state.main.commit
+            self._fold(f.CandidatePassed(*key, base=main, commit=commit, seconds=fate.check_seconds))
         else:
             # Each fails in its own way: that the same failure comes twice is not for a rehearsal to say.
             red = f.PhaseFailed(

@@ -57,7 +57,7 @@ class Settings(LandingSettings):
     """The most agents of each role at once, within `max_parallel`: a table with `worker`, `critic`,
     `orchestrator`. A role that is not named has no limit of its own."""
     lane_depth: int = 2
-    """The most changes that are checked at once, each on top of the one before; never more than there are
+    """The most changes that are tested at once, on main or early in builds; never more than there are
     processors. With 1, one after the other: for checks that cannot run twice at the same time."""
     hang_factor: int = 10
     """A check hangs when it takes this many times as long as it usually does here; it is then ended, and

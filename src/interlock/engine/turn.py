@@ -1,10 +1,10 @@
 """One phase of one attempt, claimed: what the hands get to know."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from interlock.engine.ledger import Ledger
-from interlock.events.baselines import last_on_main, on_main, shown_by
+from interlock.events.baselines import last_on_main, on_main
 from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
 from interlock.events.known_checks import known_check
@@ -14,7 +14,6 @@ from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckKey, CheckResult, Tip
 from interlock.model.pace import HangLimits, Pace, pace_of
-from interlock.model.step import Start
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
 
@@ -24,7 +23,6 @@ class KnownChecks:
 
     ledger: Ledger
     task: Task
-    step: Start
     environment: str
     """Digest of what decides the result of a check besides the tree."""
     hang_limits: HangLimits
@@ -40,13 +38,6 @@ class KnownChecks:
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""
         return last_on_main(self.ledger.state, self.task, command)
-
-    def below(self) -> Mapping[str, CheckResult] | None:
-        """The checks of the change that this one is built on, by command; None while they run."""
-        task = self.ledger.state.tasks.get(self.step.ahead)
-        if task and task.change.candidate and task.change.candidate.commit == self.step.onto:
-            return shown_by(self.ledger.state, task)
-        return None if task and task.change.built and task.change.built.commit == self.step.onto else {}
 
     def canary(self) -> CanaryResult | None:
         """The known result of the project's checks on code that was broken on purpose."""
@@ -92,11 +83,6 @@ class Turn:
     """Record facts if the log can be written right now."""
     tell: Callable[[str], None]
     """Say what takes long."""
-    ahead: TaskId = TaskId("")
-    """The task whose change it is checked on top of, where that is not on main yet."""
-    onto: Commit = Commit("")
-    """That change; '': it is checked on main."""
-    onto_tree: Tree = Tree("")
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:

@@ -113,29 +113,10 @@ def advance(state: State, task: TaskState) -> None:
     candidate, run = task.change.candidate, state.run
     if candidate is None or run is None:
         return
-    for command, result in shown_by(state, task).items():
-        state.checks.baselines[command] = Baseline(candidate.tree, run.environment, run.run, result)
-
-
-def shown_by(state: State, task: TaskState) -> dict[str, CheckResult]:
-    """The checks of a candidate that passed, as main shows them once it has landed."""
-    stack, at = {task.spec.id: task}, task
-    while (below := state.tasks.get(at.change.ahead)) and below.spec.id not in stack and _is_on(at, below):
-        stack[below.spec.id] = at = below
-    shown = {command: found.result for command, found in state.checks.baselines.items()}
-    for each in reversed(stack.values()):
-        results = each.change.candidate.results if each.change.candidate else ()
-        shown = {result.command: carried_over(shown.get(result.command), result) for result in results}
-    return shown
-
-
-def _is_on(task: TaskState, below: TaskState) -> bool:
-    """Tell if the candidate of a task was built on that of the other."""
-    return bool(
-        task.change.candidate
-        and below.change.candidate
-        and task.change.candidate.base == below.change.candidate.commit
-    )
+    for result in candidate.results:
+        before = state.checks.baselines.get(result.command)
+        carried = carried_over(before.result if before else None, result)
+        state.checks.baselines[result.command] = Baseline(candidate.tree, run.environment, run.run, carried)
 
 
 def carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult:

@@ -27,6 +27,9 @@ def count(state: State, row: Recorded, changed: set[TaskId]) -> None:
         _note_place(state, state.tasks[name], row.time)
     if isinstance(fact, _VERDICTS) and fact.task in changed and not state.tasks[fact.task].spec.reverts:
         _count_verdict(state.learned.tallies, state.tasks[fact.task], fact)
+    elif isinstance(fact, f.BuildEnded) and fact.task in changed and fact.seconds > 0:
+        tally = _tally(state.learned.tallies, state.tasks[fact.task])
+        tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
 
 
 def _new_run(tallies: Tallies, time: float) -> None:
@@ -98,10 +101,7 @@ def _settled(tallies: Tallies, category: str, time: float) -> Gauge:
 
 
 def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None:
-    agent = task.session.agent or task.spec.agent.name
-    opened = task.session.opened
-    model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent_named(agent).model
-    tally = tallies.of(task.category, agent, model)
+    tally = _tally(tallies, task)
     goodput = (
         tallies.at(task.session.shift.category, task.session.shift.agents)
         if task.session.shift
@@ -120,14 +120,25 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
     elif isinstance(fact, f.QuestionAsked | f.NoChangeNeeded):
         _count_usage(tally, goodput, fact.usage)
     elif isinstance(fact, f.CandidatePassed):
-        tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
+        tally.green += 1
+        if not any(check.reused for check in fact.checks):  # else not all the time they take is known
+            tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
     elif isinstance(fact, f.PhaseFailed):
         _count_failure(tally, goodput, task, fact)
+
+
+def _tally(tallies: Tallies, task: TaskState) -> Tally:
+    agent = task.session.agent or task.spec.agent.name
+    opened = task.session.opened
+    model = opened.model if opened and opened.attempt == task.attempt else task.spec.agent_named(agent).model
+    return tallies.of(task.category, agent, model)
 
 
 def _count_failure(tally: Tally, goodput: Goodput, task: TaskState, fact: f.PhaseFailed) -> None:
     _count_usage(tally, goodput, fact.usage)
     failed_in = task.spec.pipeline[task.spec.phase_index(fact.phase)].kind
+    if failed_in is PhaseKind.CHECK:
+        tally.red += 1
     if failed_in is PhaseKind.CHECK and fact.error is ErrorClass.CHECK:
         tally.check_seconds.add(max(LEAST_SECONDS, fact.seconds))
     if task.phase.kind is not PhaseKind.AGENT:

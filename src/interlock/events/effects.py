@@ -33,7 +33,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.session.holder, task.queue.not_before = fact.holder, 0.0
     task.why = fact.why
     task.session.exited = False
-    task.change.ahead, task.change.built = fact.ahead, None
+    task.change.built = None
     task.talk.permissions = []
     if task.phase.kind is PhaseKind.AGENT:
         task.session.agent, task.session.offered, task.session.held_out, task.session.scope = (
@@ -84,7 +84,6 @@ def _finished(task: TaskState, fact: f.WorkFinished, row: Recorded) -> None:
     task.spent.busy_seconds += fact.seconds
     task.trouble.losses = task.trouble.deferrals = task.trouble.waits = 0
     task.session.cut_off = None
-    task.change.on_main_only = False
 
 
 def _nothing_to_change(task: TaskState, fact: f.NoChangeNeeded, _: Recorded) -> None:
@@ -101,7 +100,6 @@ def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> No
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
     task.change.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
     task.trouble.losses = task.trouble.deferrals = 0
-    task.change.on_main_only = False
 
 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
@@ -158,7 +156,6 @@ def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
 def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
     task.change.candidate = None
     task.why = Reason(Why.RETRYING, {"cause": fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main})})
-    task.change.on_main_only = task.change.on_main_only or task.phase.kind is PhaseKind.CHECK
 
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:

@@ -16,6 +16,7 @@ from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.asked import Said, SessionEnd
 from interlock.events.baselines import advance, forget_old
+from interlock.events.builds import build_ended, build_started, builds_after_landing, forget_builds
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, close_question, revert_prepared
@@ -85,6 +86,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     state.run.environment, state.run.radar = fact.environment, fact.radar
     forget_old(state)
+    forget_builds(state)
     return set(state.tasks)
 
 
@@ -152,6 +154,13 @@ def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) 
 def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
         task.session.end = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
+    return set()
+
+
+def _bumped(state: State, fact: f.Bumped, _: Recorded) -> set[TaskId]:
+    train = state.index.train
+    if fact.task in train:
+        state.index.train = {fact.task: train[fact.task]} | train
     return set()
 
 
@@ -254,6 +263,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         task.session.leftover = task.attempt
     if isinstance(fact, f.Landed):
         advance(state, task)
+        builds_after_landing(state, task, fact)
     EFFECTS[type(fact)](task, fact, row)
     _spend(state, task, fact)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
@@ -382,7 +392,10 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.StopRequested: _stop_requested,
     f.Paused: _paused,
     f.Unpaused: _paused,
+    f.Bumped: _bumped,
     f.BaseChecked: base_checked,
+    f.BuildStarted: build_started,
+    f.BuildEnded: build_ended,
     f.CanaryTried: canary_tried,
     f.WorkspaceArchived: _workspace_archived,
     f.MessageSaid: _message_said,

@@ -10,6 +10,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.record import GENESIS
 from interlock.events.state_parts import (
     AcceptedGraph,
+    Builds,
     Checks,
     DoneTasks,
     Learned,
@@ -146,6 +147,7 @@ class State:
     run: RunState | None = None
     main: Main = field(default_factory=Main)
     checks: Checks = field(default_factory=Checks)
+    builds: Builds = field(default_factory=Builds)
     limits: StartLimits = field(default_factory=StartLimits)
     learned: Learned = field(default_factory=Learned)
     radar: RadarState = field(default_factory=RadarState)

@@ -211,6 +211,39 @@ class Checks:
         return self.noticed_on if self.steered else Tree("")
 
 
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A run of the checks of a change on top of others that are not on main yet."""
+
+    task: TaskId
+    ahead: tuple[TaskId, ...]
+    """The tasks below it that have not landed yet, in their order."""
+    works: tuple[Commit, ...]
+    """The changes of those tasks, then its own: other work of them makes the build worthless."""
+    main: Commit
+    """The commit of main for which it counts; landings below it move it on."""
+    epoch: int
+    started: float
+    beside: tuple[str, ...] = ()
+    """Paths that have landed since, and that it does not have."""
+    passed: bool | None = None
+    """None: it runs."""
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Builds:
+    """The builds of the current run."""
+
+    running: dict[int, Build] = field(default_factory=dict)
+    """By slot."""
+    ended: tuple[Build, ...] = ()
+    """Those of changes that are still in the train; a bounded number."""
+    failures: int = 0
+    """Builds in a row that came to no result."""
+    not_before: float = 0.0
+
+
 @dataclass(slots=True)
 class StartLimits:
     """Limits on the agents that may start: those of people, of the clutch and of providers."""

@@ -46,6 +46,9 @@ class Tally:
     """By the attempt's own fault; not because a model, a machine or a person was in the way."""
     conflicts: float = 0.0
     """Attempts that conflicted with changes of others."""
+    green: float = 0.0
+    red: float = 0.0
+    """Changes that passed their checks on main, and those that did not or conflicted."""
     seconds: Sums = field(default_factory=Sums)
     """Times of agents that left a change or ran out of time. Only `y` counts: `x` may be a default."""
     estimated: Sums = field(default_factory=Sums)

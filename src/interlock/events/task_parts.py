@@ -8,7 +8,7 @@ from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
 from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason
-from interlock.model.task import Commit, Reverted, TaskId, Tree
+from interlock.model.task import Commit, Reverted, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -163,11 +163,7 @@ class Change:
 
     work: Work | None = None
     built: Candidate | None = None
-    """The candidate that is being checked now: others can be checked on top of it."""
-    ahead: TaskId = TaskId("")
-    """The last check is, or was, on top of this task's change, which was not on main yet."""
-    on_main_only: bool = False
-    """True if such a check gave no result: the next one is on main itself."""
+    """The candidate that is being checked now."""
     candidate: Candidate | None = None
     landed: Candidate | None = None
     undo: Undo | None = None

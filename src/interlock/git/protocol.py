@@ -9,7 +9,7 @@ from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.radar import Queued, Sighting
 from interlock.model.sandbox import Grant
-from interlock.model.task import AttemptKey, Commit, TaskId, Tree
+from interlock.model.task import AttemptKey, Change, Commit, TaskId, Tree
 
 DIFF_BYTES = 16 << 20
 """The most that `Repository.diff` shows."""
@@ -113,6 +113,10 @@ class Repository(Protocol):
 
     async def merge(self, onto: Commit, work: Commit, base: Commit) -> Merge:
         """Merge in memory what `work` changed since `base` onto `onto`."""
+        ...
+
+    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
+        """Merge these changes in memory, one after the other, up to the first conflict."""
         ...
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:

@@ -21,7 +21,7 @@ from interlock.git.push import Push, push_landing
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
-from interlock.model.task import Commit, Tree
+from interlock.model.task import Change, Commit, Tree
 
 _MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
 _CONFLICTS = 1
@@ -69,6 +69,14 @@ class GitRepository:
         if said.code != _CONFLICTS:
             return Merge(tree_of(said))
         return await conflict_of(self._git, said)
+
+    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
+        for change in changes[:-1]:
+            merge = await self.merge(onto, change.commit, change.base)
+            if merge.tree is None:
+                return merge
+            onto = await self._unsigned(merge.tree, onto)
+        return await self.merge(onto, *changes[-1])
 
     async def divergence(self) -> Divergence | None:
         found = await upstream.diverged(self.place)
@@ -206,8 +214,12 @@ class GitRepository:
 
     async def _on(self, base: str, commit: str) -> str:
         """The commit's tree as a child of `base`, so that `base` is what git merges from."""
+        return await self._unsigned(f"{commit}^{{tree}}", base)
+
+    async def _unsigned(self, tree: str, parent: str) -> Commit:
+        """A commit to merge with, which never lands."""
         dated = self._git.having(**LONG_AGO)
-        return (await dated.run("commit-tree", f"{commit}^{{tree}}", "-p", base, feed=b"merge base\n")).line
+        return Commit((await dated.run("commit-tree", tree, "-p", parent, feed=b"merge base\n")).line)
 
     async def _refuse_rewind(self, landing: Landing) -> None:
         said = await self._git.run("merge-base", "--is-ancestor", landing.old, landing.new, ok=(0, 1))

@@ -96,6 +96,8 @@ class _Begun:
 
     at: dict[TaskId, tuple[float, PhaseKind]] = field(default_factory=dict)
     tries: dict[TaskId, Try] = field(default_factory=dict)
+    builds: dict[TaskId, float] = field(default_factory=dict)
+    """Time of the checks of each task's last build: its check on main takes these results."""
 
 
 def _take(run: PastRun, begun: _Begun, state: State, fact: f.Fact, time: float) -> None:
@@ -111,6 +113,8 @@ def _take(run: PastRun, begun: _Begun, state: State, fact: f.Fact, time: float) 
         since, _ = begun.at[fact.task]
         begun.tries[fact.task] = replace(begun.tries[fact.task], seconds=time - since)
         begun.at[fact.task] = (time, PhaseKind.CHECK)
+    elif isinstance(fact, f.BuildEnded):
+        begun.builds[fact.task] = fact.seconds
     elif isinstance(fact, f.PhasePassed | f.PhaseFailed | f.PhaseLost | f.CandidateStale):
         _end_phase(run, begun, fact, time)
 
@@ -122,7 +126,9 @@ def _end_phase(run: PastRun, begun: _Begun, fact: f.PhaseFact, time: float) -> N
     since, kind = begun.at.pop(name)
     so_far = begun.tries[name]
     usage = fact.usage if isinstance(fact, f.WorkFinished | f.PhaseFailed | f.PhaseLost) else None
-    agent, check = (time - since, 0.0) if kind is PhaseKind.AGENT else (0.0, time - since)
+    took = time - since
+    check = max(took, begun.builds.pop(name, 0.0)) if kind is PhaseKind.CHECK else took
+    agent, check = (took, 0.0) if kind is PhaseKind.AGENT else (0.0, check)
     landed = isinstance(fact, f.Landed)
     begun.tries[name] = Try(
         so_far.seconds + agent,

@@ -17,6 +17,11 @@ def task_resource(task: str) -> str:
     return f"task:{task}"
 
 
+def slot_resource(slot: int) -> str:
+    """Return the resource of a slot for builds."""
+    return f"build:{slot}"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The right to act on a resource, until another holder raises its epoch."""

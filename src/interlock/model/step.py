@@ -19,16 +19,35 @@ class Start:
     """The agent chosen for it; '' if the phase has no agent."""
     beside: tuple[Beside, ...] = ()
     """Tasks under way that may edit the same paths."""
-    ahead: TaskId = TaskId("")
-    """The task whose change, not on main yet, it is to be checked on top of."""
-    onto: Commit = Commit("")
-    """The commit of that change."""
     agent_why: Reason | None = None
     """The reason for the agent; None if there was no choice."""
 
 
 PROJECT = TaskId("")
 """Stands where a task is named, for what is about no task."""
+
+
+def build_slot(slot: int) -> TaskId:
+    """Return the name of a slot for builds, where a task is named. No task has such an id."""
+    return TaskId(f"build/{slot}")
+
+
+@dataclass(frozen=True, slots=True)
+class StartBuild:
+    """Claim a slot, and run the checks of a change on top of others that are not on main yet."""
+
+    slot: int
+    change: TaskId
+    ahead: tuple[TaskId, ...]
+    """The tasks whose changes are merged below it."""
+    works: tuple[Commit, ...]
+    """The changes of those tasks, then its own."""
+    main: Commit
+    why: Reason
+
+    @property
+    def task(self) -> TaskId:
+        return build_slot(self.slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +154,19 @@ class End:
 
 
 Step = (
-    Start | CheckMain | Recover | Archive | Reconcile | GiveUp | Stop | Tell | Answer | Widen | WindDown | End
+    Start
+    | StartBuild
+    | CheckMain
+    | Recover
+    | Archive
+    | Reconcile
+    | GiveUp
+    | Stop
+    | Tell
+    | Answer
+    | Widen
+    | WindDown
+    | End
 )
 
 
@@ -168,5 +199,6 @@ class UnderWay:
     """Epoch of its claim; 0: it has none."""
     can_stop: bool = False
     has_agent: bool = False
+    is_build: bool = False
     told: frozenset[int] = frozenset()
     """The messages of people that its agent knows, by position in the log."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NewType
+from typing import NamedTuple, NewType
 
 TaskId = NewType("TaskId", str)
 Commit = NewType("Commit", str)
@@ -11,6 +11,13 @@ Tree = NewType("Tree", str)
 
 TASK_ID = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 """Ids become ref names, directory names and argv words, so they are kept this plain."""
+
+
+class Change(NamedTuple):
+    """A change that an agent made: its commit, and the commit it was made from."""
+
+    commit: Commit
+    base: Commit
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,14 +98,7 @@ def _cause(reason: Reason | None) -> dict[str, Value]:
 def _running(standing: ReasonContext, task: TaskState) -> Reason | None:
     seconds = max(0.0, standing.now - task.since)
     fields: dict[str, Value] = {"phase": task.phase.name, "attempt": task.attempt, "seconds": seconds}
-    if _is_on_top(standing.state, task):
-        fields["ahead"] = task.change.ahead
     return Reason(Why.RUNNING, fields)
-
-
-def _is_on_top(state: State, task: TaskState) -> bool:
-    """Tell if its check is, or was, on top of a change that is not on main yet."""
-    return task.change.ahead in state.index.train and task.spec.id in state.index.train
 
 
 def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
@@ -201,15 +194,25 @@ def _lane(standing: ReasonContext, task: TaskState) -> Reason | None:
         return Reason(Why.LOOKED_UP)
     if name not in state.index.train:
         return None
-    if task.change.candidate and _is_on_top(state, task):
-        return Reason(Why.ON_TOP, {"tasks": (task.change.ahead,)})
     if alone := kept_back(state).get(name):
         fields: dict[str, Value] = {"tasks": (alone.holder,), "path": alone.path, "glob": alone.glob}
         return Reason(Why.HELD_ALONE, fields)
     train = list(state.index.train)
     place = train.index(name)
+    if early := _tested_early(state, name):
+        return early
     nearest = tuple(train[max(0, place - NAMES_KEPT) : place])
     return Reason(Why.LANE, {"place": place + 1, "phase": task.phase.name, "tasks": nearest})
+
+
+def _tested_early(state: State, name: TaskId) -> Reason | None:
+    """The build of a change that waits, running or green."""
+    builds = (*state.builds.running.values(), *reversed(state.builds.ended))
+    for build in builds:
+        if build.task == name and build.main == state.main.commit and build.passed is not False:
+            code = Why.BUILDS if build.passed is None else Why.BUILT
+            return Reason(code, {"tasks": build.ahead})
+    return None
 
 
 def _lease(standing: ReasonContext, task: TaskState) -> Reason | None:

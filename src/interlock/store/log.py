@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from interlock.events.facts import Fact, PhaseStarted, RunStarted
+from interlock.events.facts import BuildStarted, Fact, PhaseStarted, RunStarted
 from interlock.events.record import GENESIS, Recorded, seal, verify_chain
-from interlock.model.claim import CONTROLLER, task_resource
+from interlock.model.claim import CONTROLLER, slot_resource, task_resource
 from interlock.model.errors import UsageError
 
 PAGE = 1000
@@ -102,11 +102,13 @@ def epochs_in(rows: Iterable[Recorded]) -> dict[str, int]:
     """
     epochs: dict[str, int] = {}
     for row in rows:
-        if row.kind not in (PhaseStarted.__name__, RunStarted.__name__):
+        if row.kind not in (PhaseStarted.__name__, BuildStarted.__name__, RunStarted.__name__):
             continue
         fact = row.fact
         if isinstance(fact, PhaseStarted):
             resource, epoch = task_resource(fact.task), fact.epoch
+        elif isinstance(fact, BuildStarted):
+            resource, epoch = slot_resource(fact.slot), fact.epoch
         elif isinstance(fact, RunStarted):
             resource, epoch = CONTROLLER, fact.generation
         else:

@@ -5,19 +5,20 @@ Pure: it says what to do next with finished work and never touches a repository.
 
 from interlock.train import radar, retry, speculation
 from interlock.train.judge import Verdict, judge
-from interlock.train.lane import is_forsaken, moves
+from interlock.train.lane import Moves, moves, results_known
 from interlock.train.message import message
 from interlock.train.refusal import check_failed, refusal
 
 __all__ = [
+    "Moves",
     "Verdict",
     "check_failed",
-    "is_forsaken",
     "judge",
     "message",
     "moves",
     "radar",
     "refusal",
+    "results_known",
     "retry",
     "speculation",
 ]

@@ -1,96 +1,150 @@
-"""One lane to main: work is checked and landed one after the other, and the next is checked meanwhile.
+"""The lane to main: which change lands, which are checked on main, and which are tested early in builds.
 
 Rules:
 1. First come, first served: `index.train` keeps the order in which work was finished, and work that went back
    to its agent joins again at the end. So every change gets its turn.
-2. One change lands at a time, and what passed its checks lands before anything else is checked on main:
-   a change that landed in between makes its checks worthless.
-3. While a change is checked or lands, the next is checked on top of it, as if it were on main already. As
-   many as `lane_depth` may be on their way like that, besides one that lands. It is one chain: no change
-   joins while another is under way that does not belong to it, or whose commit is not made yet.
-4. What passed on top of another lands after it. If the other does not land, or cannot go on now, it is built
-   again on main; and what goes wrong on top of another is asked again on main itself.
+2. One change lands at a time. A change is checked on main when no change before it matters to it: neither
+   edits what the other's checks read (`speculation`). What passed lands before a known result is judged.
+3. Meanwhile the changes behind it are tested early, in builds: on top of those before them that will probably
+   land. At most `lane_depth` checks and builds run at once. A build lands nothing. It makes the results of
+   checks known, and the check on main takes a known result for the same files instead of a new run.
+4. A build that can no longer be needed is stopped: a change in it has gone back, was paused or redone, or
+   main was moved by another hand.
 5. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
    grows stale. A pause of one task holds that task back here too, and the lane goes on behind it.
 6. A change that edits what another task holds alone is neither checked nor landed until that one is done
    (`events.alone`); the lane goes on behind it.
-7. No change is checked on top of one that edits how checks run: that one may have made them blind, which is
+7. Nothing is built on top of a change that edits how checks run: that one may have made them blind, which is
    only found out on main (`engine.canary`).
 8. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
+9. On a red main there are no builds: every check must be judged against main itself.
 """
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.main import held
 from interlock.events.state import State, TaskState
-from interlock.events.task_parts import Candidate
+from interlock.events.state_parts import Build
+from interlock.model.globs import matches
 from interlock.model.reason import Reason, Why
 from interlock.model.steering import steering
-from interlock.model.step import Start
-from interlock.model.task import Commit, PhaseKind, TaskId
+from interlock.model.step import Start, StartBuild
+from interlock.model.task import PhaseKind, Task, TaskId
+from interlock.train.speculation import Stack, Waiting, chance, choose_builds, may_go_first
+
+WINDOW = 20
+"""The most changes that are looked at: one that is farther behind will hardly be tested as it will land."""
 
 
-def moves(state: State, now: float) -> list[Start]:
-    """Choose what the lane does next: a landing, a check, both, or nothing."""
-    # On a red main every check must be judged against main itself: on top of another change it shows nothing.
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """What the lane does next."""
+
+    starts: tuple[Start | StartBuild, ...] = ()
+    stops: tuple[int, ...] = ()
+    """Slots of builds that can no longer be needed."""
+
+
+def moves(state: State, now: float) -> Moves:
+    """Choose what the lane does next: a landing, checks, builds, or nothing."""
     depth = state.run.lane_depth if state.run and not is_red(state) else 1
-    running = _running(state)
-    if running and depth == 1:
-        return []
     kept = kept_back(state).keys() | held(state)
-    tested = list(_tested(state, now, kept))
-    lands = next((task for task in tested if _may_land(task, [*running, *tested])), None)
-    if any(task.phase.kind is PhaseKind.LAND for task in running):
-        lands = None
+    queue = _queue(state, now, kept)
+    lands = _lands(state, queue)
     starts = [_start(lands)] if lands else []
-    if not running and not tested:
-        return [_start(task) for task in _waiting(state, now, kept)]
-    last = _end_of_chain(state.main.commit, [*running, *tested], lands, depth) if depth > 1 else None
-    if last and not _steers(last):
-        starts += [_follow(task, last) for task in _waiting(state, now, kept) if _may_follow(task)]
-    return starts
+    if depth == 1:
+        if not lands and not any(task.stage is Stage.RUNNING for task in queue):
+            starts += [_start(task) for task in queue[:1]]
+        return Moves(tuple(starts), tuple(state.builds.running))
+    return _with_builds(state, now, depth, queue, starts)
 
 
-def is_forsaken(state: State, name: TaskId) -> bool:
-    """Return True if it is being checked on top of a change that will not be on main as it was."""
-    task = state.tasks[name]
-    if not task.change.ahead or task.change.built is None or task.change.built.base == state.main.commit:
+def _with_builds(
+    state: State, now: float, depth: int, queue: Sequence[TaskState], starts: Sequence[Start]
+) -> Moves:
+    chances = _chances(state)
+    waiting = {task.spec.id: _waiting(task, chances(task.category)) for task in queue}
+    running = {
+        slot: _stack(build)
+        for slot, build in state.builds.running.items()
+        if counts(state, build, waiting.keys())
+    }
+    known = {
+        _stack(build): bool(build.passed) for build in state.builds.ended if counts(state, build, waiting)
+    }
+    known |= {Stack(task.spec.id): True for task in queue if task.phase.kind is PhaseKind.LAND}
+    checked = {Stack(task.spec.id) for task in queue if _is_running(task, PhaseKind.CHECK)}
+    first = _first(list(waiting.values()))
+    judged = [task for task in queue if _may_check(task) and task.spec.id in first]
+    judged = [task for task in judged if Stack(task.spec.id) in known]
+    is_judging = bool(checked & known.keys()) or any(_is_running(task, PhaseKind.LAND) for task in queue)
+    if judged and not starts and not is_judging:  # it takes no time, and no slot
+        starts = [_start(judged[0])]
+    choice = choose_builds(
+        list(waiting.values()), known, [*running.values(), *checked - known.keys()], depth, WINDOW
+    )
+    slots = iter(slot for slot in range(1, depth + 1) if slot not in state.builds.running)
+    chosen: list[Start | StartBuild] = [*starts]
+    for stack in choice.start:
+        task = state.tasks[stack.task]
+        if not stack.ahead and stack.task in first:
+            chosen += [_start(task)] if _may_check(task) else []
+        elif state.builds.not_before <= now and (slot := next(slots, None)):
+            chosen.append(_build(state, stack, slot))
+    stops = {slot for slot in state.builds.running if slot not in running}
+    stops |= {slot for slot, stack in running.items() if stack in choice.stop}
+    return Moves(tuple(chosen), tuple(sorted(stops)))
+
+
+def counts(state: State, build: Build, queue: Container[TaskId]) -> bool:
+    """Return True if what a build shows is what the changes in it will do on main as it is now."""
+    if build.main != state.main.commit:
         return False
-    before = _made(state.tasks[task.change.ahead]) if task.change.ahead in state.index.train else None
-    return before is None or before.commit != task.change.built.base
+    for name, commit in zip((*build.ahead, build.task), build.works, strict=True):
+        work = state.tasks[name].change.work if name in queue else None
+        if work is None or work.commit != commit:
+            return False
+    return not build.beside or not _reads_any(_waiting(state.tasks[build.task]), build.beside)
 
 
-def _running(state: State) -> list[TaskState]:
-    names = sorted(state.index.running & state.index.train.keys(), key=state.index.train.__getitem__)
-    return [state.tasks[name] for name in names]
-
-
-def _tested(state: State, now: float, kept: Container[TaskId]) -> Iterator[TaskState]:
-    # The candidate is looked at first because that is cheap, and hardly any task of a long train has one.
-    return (
-        task
-        for name in state.index.train
-        if (task := state.tasks[name]).change.candidate
-        and task.phase.kind is PhaseKind.LAND
-        and name not in kept
-        and _may_move(state, task, now)
+def results_known(state: State, task: TaskId) -> Build | None:
+    """Return the build that shows how a change does on main as it is now."""
+    return next(
+        (
+            build
+            for build in state.builds.ended
+            if build.task == task and not build.ahead and counts(state, build, {task})
+        ),
+        None,
     )
 
 
-def _waiting(state: State, now: float, kept: Container[TaskId]) -> list[TaskState]:
-    """The next one to check, if there is any."""
+def _reads_any(change: Waiting, paths: Sequence[str]) -> bool:
+    if change.reads is None:
+        return True
+    return any(matches(glob, path) for glob in change.reads for path in paths)
+
+
+def _first(queue: Sequence[Waiting]) -> set[TaskId]:
+    """The changes that no change before them matters to."""
+    return {each.task for at, each in enumerate(queue) if may_go_first(each, queue[:at])}
+
+
+def _queue(state: State, now: float, kept: Container[TaskId]) -> list[TaskState]:
+    """The next changes of the train that are under way or can go on now, in their order."""
     found = (
         task
         for name in state.index.train
-        if name not in kept
-        and _may_move(state, task := state.tasks[name], now)
-        and not (task.change.candidate and task.phase.kind is PhaseKind.LAND)
+        if (task := state.tasks[name]).stage is Stage.RUNNING
+        or (name not in kept and _may_move(state, task, now))
     )
-    return [task for task, _ in zip(found, range(1), strict=False)]
+    return [task for task, _ in zip(found, range(WINDOW), strict=False)]
 
 
 def _may_move(state: State, task: TaskState, now: float) -> bool:
@@ -105,54 +159,72 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
     )
 
 
-def _made(task: TaskState) -> Candidate | None:
-    """The commit of a change that is in the lane, passed or being checked."""
-    return task.change.candidate if task.phase.kind is PhaseKind.LAND else task.change.built
+def _lands(state: State, queue: Sequence[TaskState]) -> TaskState | None:
+    """The tested change that lands now; one whose base is not main any more only after the others."""
+    if any(_is_running(task, PhaseKind.LAND) for task in queue):
+        return None
+    tested = [task for task in queue if task.phase.kind is PhaseKind.LAND]
+    return min(tested, key=lambda task: not _is_on(state, task), default=None)
 
 
-def _may_land(task: TaskState, others: Sequence[TaskState]) -> bool:
-    """Return True if no change that it is built on is under way. If main has moved, the landing finds out."""
-    base = task.change.candidate.base if task.change.candidate else Commit("")
-    return not any((made := _made(other)) and made.commit == base for other in others)
+def _is_on(state: State, task: TaskState) -> bool:
+    return task.change.candidate is not None and task.change.candidate.base == state.main.commit
 
 
-def _end_of_chain(
-    main: Commit, under_way: Sequence[TaskState], lands: TaskState | None, depth: int
-) -> TaskState | None:
-    """The change to check the next one on top of; None: there must be no next one now."""
-    by_base = {made.base: task for task in reversed(under_way) if (made := _made(task))}
-    chain: list[TaskState] = []
-    while (task := by_base.pop(main, None)) and (made := _made(task)):
-        chain.append(task)
-        main = made.commit
-    landing = sum(task is lands or _is_landing(task) for task in under_way)
-    is_whole = len(chain) == len(under_way)
-    return chain[-1] if is_whole and len(chain) - landing < depth else None
+def _is_running(task: TaskState, kind: PhaseKind) -> bool:
+    return task.stage is Stage.RUNNING and task.phase.kind is kind
 
 
-def _is_landing(task: TaskState) -> bool:
-    return task.stage is Stage.RUNNING and task.phase.kind is PhaseKind.LAND
+def _may_check(task: TaskState) -> bool:
+    return task.stage is Stage.WAITING and task.phase.kind is PhaseKind.CHECK
 
 
-def _may_follow(task: TaskState) -> bool:
-    return task.phase.kind is PhaseKind.CHECK and not task.change.on_main_only
-
-
-def _steers(task: TaskState) -> bool:
-    """Rule 7."""
+def _waiting(task: TaskState, passes: float = 1.0) -> Waiting:
+    work = task.change.work
+    touched = work.touched if work else ()
     commands = (*task.spec.done_when, *task.spec.verify)
-    return task.change.work is not None and bool(steering(task.change.work.touched, commands))
+    reads = _reads(task.spec, touched)
+    return Waiting(task.spec.id, passes, frozenset(touched), reads, bool(steering(touched, commands)))
+
+
+def _reads(spec: Task, touched: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the globs of what those checks see that the change can affect; None: everything."""
+    reads: dict[str, None] = {}
+    for command in (*spec.done_when, *spec.verify):
+        inputs = spec.inputs_of(command)
+        if not inputs:
+            return None
+        if any(matches(glob, path) for glob in inputs for path in touched):
+            reads |= dict.fromkeys(inputs)
+    return tuple(reads)
+
+
+def _chances(state: State) -> Callable[[str], float]:
+    """Return the chance of a change of a category to pass its checks, by earlier results."""
+    tallies = state.learned.tallies.kinds.values()
+    all_green, all_red = sum(each.green for each in tallies), sum(each.red for each in tallies)
+
+    @cache
+    def of(category: str) -> float:
+        own = [each for each in tallies if each.category == category]
+        return chance(sum(each.green for each in own), sum(each.red for each in own), all_green, all_red)
+
+    return of
+
+
+def _stack(build: Build) -> Stack:
+    return Stack(build.task, build.ahead)
 
 
 def _start(task: TaskState) -> Start:
     return Start(task.spec.id, task.attempt, task.phase.name, _why(task))
 
 
-def _follow(task: TaskState, last: TaskState) -> Start:
-    made = _made(last)
-    onto, ahead = made.commit if made else Commit(""), last.spec.id
-    why = Reason(Why.NEXT_IN_LANE, {"ahead": ahead})
-    return Start(task.spec.id, task.attempt, task.phase.name, why, ahead=ahead, onto=onto)
+def _build(state: State, stack: Stack, slot: int) -> StartBuild:
+    works = (state.tasks[name].change.work for name in (*stack.ahead, stack.task))
+    commits = tuple(work.commit for work in works if work)
+    why = Reason(Why.TESTED_EARLY, {"tasks": stack.ahead})
+    return StartBuild(slot, stack.task, stack.ahead, commits, state.main.commit, why)
 
 
 def _why(task: TaskState) -> Reason:

@@ -18,7 +18,7 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
    mend it, and the pauses grow up to 30 min.
 7. A check that cannot be judged because of main is repeated at once the first time: while main is red the
    task waits anyway. After that it waits 1 s, up to 1 min, as the check wavers.
-8. What goes wrong on top of a change that is not on main yet is no failure: it is built again on main.
+8. A build that comes to no result is no failure of a task: the next build waits as in rule 9.
 9. An act that fails unexpectedly is left alone for 5 s, up to 5 min, so that the loop does not spin on it.
 10. A log that cannot be used is tried again after 0.5 s (a round of the loop: after 1 s), up to 10 s.
 11. What an agent made is paid for: while a full disk keeps it from being imported, that is tried again after
@@ -43,7 +43,7 @@ from interlock.model.canary import PLACES
 from interlock.model.failure_words import failure_text
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
 from interlock.model.reason import Reason, Why, said
-from interlock.model.task import Commit, PhaseKind, TaskId
+from interlock.model.task import PhaseKind, TaskId
 
 FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
 MAX_WAIT_SECONDS, MAX_ASKED_SECONDS, MAX_WAITS = 600.0, 3600.0, 12
@@ -100,11 +100,6 @@ def failed(key: PhaseKey, error: ErrorClass, why: Reason) -> f.PhaseFailed:
     return f.PhaseFailed(
         *key, error=error, why=why, fingerprint=failure_text(why), retry_after_seconds=DEFER_SECONDS
     )
-
-
-def stale(key: PhaseKey, ahead: TaskId, onto: Commit, what: Reason) -> f.CandidateStale:
-    """Return a check that says nothing, as it was on top of a change that is not on main (rule 8)."""
-    return f.CandidateStale(*key, base=onto, why=Reason(Why.ON_QUEUED, {"ahead": ahead, "cause": what}))
 
 
 def held_up(task: TaskState, key: PhaseKey, why: Reason, is_busy: bool) -> f.PhaseDeferred:

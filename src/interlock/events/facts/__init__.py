@@ -8,6 +8,7 @@ Rules:
 
 from interlock.events.facts import base
 from interlock.events.facts.base import *  # noqa: F403 - these modules hold facts and nothing else
+from interlock.events.facts.builds import *  # noqa: F403 - see above
 from interlock.events.facts.learned import *  # noqa: F403 - see above
 from interlock.events.facts.loop import *  # noqa: F403 - see above
 from interlock.events.facts.people import *  # noqa: F403 - see above

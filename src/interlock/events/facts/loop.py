@@ -22,7 +22,7 @@ class RunStarted(Fact):
     slots: dict[str, int] | None = None
     """The most agents of each role at once, where that is less than all together."""
     lane_depth: int = 1
-    """The most changes that are checked at once, each on top of the one before."""
+    """The most changes that are tested at once, on main or in builds."""
     environment: str = ""
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""

@@ -54,6 +54,13 @@ class Unpaused(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class Bumped(Fact):
+    """A person moved a finished change to the front of the train."""
+
+    task: TaskId
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRetried(Fact):
     """A person gives a failed or cancelled task another set of attempts."""
 

@@ -20,8 +20,6 @@ class PhaseStarted(PhaseFact):
     agent: str = ""
     beside: tuple[Beside, ...] = ()
     """Tasks under way that it may conflict with: it started anyway, because a slot would have idled."""
-    ahead: TaskId = TaskId("")
-    """The task whose change, not on main yet, it is checked on top of; '': it is checked on main itself."""
     agent_why: Reason | None = None
     """The reason for its agent; None if there was no choice."""
 
@@ -110,8 +108,7 @@ class NoChangeNeeded(PhaseFact):
 
 @dataclass(frozen=True, slots=True)
 class CandidateBuilt(PhaseFact):
-    """The change was merged onto `base` without a conflict, and its checks have begun: the next change can be
-    checked on top of `commit`."""
+    """The change was merged onto `base` without a conflict, and its checks have begun."""
 
     base: Commit = Commit("")
     commit: Commit = Commit("")

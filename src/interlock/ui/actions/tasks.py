@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from interlock.engine.loading import catch_up
 from interlock.events.facts import (
+    Bumped,
     Fact,
     Paused,
     StopRequested,
@@ -126,6 +127,13 @@ async def pause(store: Store, reading: Reading, task: TaskId | None, why: str, a
             f"{task or 'the project'} is paused already", f"interlock unpause{f' {task}' if task else ''}"
         )
     await store.append([Paused(task, why)], actor)
+
+
+async def bump(store: Store, reading: Reading, task: TaskId, actor: str) -> None:
+    """Move a finished change to the front of the train."""
+    if task not in reading.state.index.train:
+        raise UsageError(f"{task} has no finished change on its way to main", f"interlock explain {task}")
+    await store.append([Bumped(task)], actor)
 
 
 async def unpause(store: Store, reading: Reading, task: TaskId | None, actor: str) -> None:

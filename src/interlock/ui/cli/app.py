@@ -53,6 +53,9 @@ COMMANDS: dict[str, Entry] = {
     ),
     "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: questions, permissions, failures."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
+    "queue": Entry(
+        "Look", f"{_HERE}.queue", "Show the changes on their way to main, and change their order."
+    ),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
     "radar": Entry(
         "Look", f"{_HERE}.radar", "Show which running changes conflict with each other or with main."

@@ -80,6 +80,9 @@ def in_groups(stories: Iterable[AttemptStory]) -> list[list[AttemptStory]]:
     return groups
 
 
+BUILD = "build"
+"""The name of a build among the phases of an attempt."""
+
 OUTCOMES: dict[type[f.Fact], str] = {
     f.WorkFinished: "passed",
     f.CandidatePassed: "passed",
@@ -102,6 +105,10 @@ def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
             story.phases.append(_begin(fact, row.time))
         elif isinstance(fact, f.CandidateBuilt) and fact.attempt in stories:
             _build(stories[fact.attempt], fact)
+        elif isinstance(fact, f.BuildStarted) and stories:
+            list(stories.values())[-1].phases.append(_begin_build(fact, row.time))
+        elif isinstance(fact, f.BuildEnded):
+            _end_build(stories.values(), fact, row.time)
         elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
             _end(stories[fact.attempt], fact, row.time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
@@ -121,6 +128,25 @@ def _begin(fact: f.PhaseStarted, time: float) -> PhaseStory:
     return PhaseStory(
         fact.phase, fact.epoch, time, start_text(fact), reason=reason, agent_reason=agent_reason
     )
+
+
+def _begin_build(fact: f.BuildStarted, time: float) -> PhaseStory:
+    reason = reason_object(fact.why) if fact.why else None
+    return PhaseStory(BUILD, fact.epoch, time, reason_text(fact.why), base=fact.main, reason=reason)
+
+
+def _end_build(stories: Iterable[AttemptStory], fact: f.BuildEnded, time: float) -> None:
+    for phase in (phase for story in stories for phase in story.phases):
+        if phase.ended is None and (phase.phase, phase.epoch) == (BUILD, fact.epoch):
+            is_green = not fact.conflicts and all(check.passed for check in fact.checks)
+            phase.outcome = "ended" if fact.why else "passed" if is_green else "failed"
+            phase.text = reason_text(fact.why or (_conflict(fact) if fact.conflicts else None))
+            phase.ended, phase.checks = time, fact.checks
+            phase.end_reason = reason_object(fact.why) if fact.why else None
+
+
+def _conflict(fact: f.BuildEnded) -> Reason:
+    return Reason(Why.CONFLICT, {"paths": fact.conflicts})
 
 
 def _build(story: AttemptStory, fact: f.CandidateBuilt) -> None:

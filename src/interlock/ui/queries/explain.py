@@ -31,6 +31,7 @@ WIDTH = 3
 
 DEEDS: dict[type[f.Fact], str] = {
     f.TaskRetried: "retried it",
+    f.Bumped: "moved it to the front of the queue",
     f.TaskReset: "reset it",
     f.TaskCancelled: "cancelled it",
     f.QuestionAnswered: "answered its question",

@@ -35,11 +35,6 @@ def _main_in_the_way(reason: Reason, _: str) -> str:
     return f"`{reason.text('command')}` {how} on main itself"
 
 
-def _check_red(reason: Reason, _: str) -> str:
-    command = reason.text("command")
-    return f"{f'`{command}`' if command else 'a check'} was red"
-
-
 def _unknown_fact(reason: Reason, _: str) -> str:
     needs = f"Interlock {reason.text('needs')}" if reason.text("needs") else "a newer Interlock"
     lacks = f", which does not know {reason.text('what')}" if reason.text("what") else ""
@@ -80,9 +75,9 @@ def _cheap_overlap(reason: Reason, _: str) -> str:
     )
 
 
-def _next_in_lane(reason: Reason, _: str) -> str:
-    ahead = reason.text("ahead")
-    return f"next in the lane, on top of {ahead} (queued)" if ahead else "next in the lane"
+def _tested_early(reason: Reason, _: str) -> str:
+    ahead = ", ".join(reason.tasks)
+    return f"tested early, on top of {ahead} (queued)" if ahead else "tested early, on top of main"
 
 
 def _forecast(reason: Reason, _: str) -> str:
@@ -156,12 +151,6 @@ CAUSES: Mapping[str, Words] = {
     ),
     Why.STOPPED: lambda _, __: "stopped on request",
     Why.MAIN_IN_THE_WAY: _main_in_the_way,
-    Why.ON_QUEUED: lambda reason, because: f"{because} on top of {reason.text('ahead')} (queued)",
-    Why.CONFLICTS: lambda _, __: "conflicts",
-    Why.CHECK_RED: _check_red,
-    Why.NOTHING_LEFT: lambda _, __: "nothing is left to change",
-    Why.NOTHING_CHANGED: lambda _, __: "nothing was changed",
-    Why.CHECK_STOPPED: lambda _, __: "its check was stopped",
     Why.PULL_REQUEST: _pull_request,
     Why.PULL_REQUEST_CLOSED: lambda reason, _: f"pull request #{reason.text('number')} was closed unmerged",
     Why.PULL_REQUEST_OUTDATED: lambda reason, _: (
@@ -222,7 +211,8 @@ CAUSES: Mapping[str, Words] = {
     Why.RETIRED_BY: lambda reason, _: f"retired by {reason.text('actor')}",
     Why.NEXT_IN_ORDER: _next_in_order,
     Why.CHEAP_OVERLAP: _cheap_overlap,
-    Why.NEXT_IN_LANE: _next_in_lane,
+    Why.NEXT_IN_LANE: lambda _, __: "next in the lane",
+    Why.TESTED_EARLY: _tested_early,
     Why.MAY_LAND: lambda reason, _: (
         "passed its checks on top of main"
         if reason.fields.get("verified")

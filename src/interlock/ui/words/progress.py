@@ -82,6 +82,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "yellow",
         f"{fact.task or 'project'}: paused{_why(fact.why or reason_text(fact.reason))}",
     ),
+    f.Bumped: lambda fact: ("", f"{fact.task}: moved to the front of the queue by a person"),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'project'}: unpaused"),
     f.ClutchDecided: lambda fact: (
         _weight(fact),

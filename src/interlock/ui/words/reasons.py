@@ -25,7 +25,8 @@ NEEDS_A_RUN = (
     Why.CLUTCH,
     Why.PROVIDER_CLOSED,
     Why.LANE,
-    Why.ON_TOP,
+    Why.BUILDS,
+    Why.BUILT,
     Why.LOOKED_UP,
     Why.LEASE,
     Why.KEPT_FREE,
@@ -212,6 +213,10 @@ def _lane(reason: Reason, _: str) -> str:
     return f"place {place} in the lane to main, behind {', '.join(nearest)}{rest}"
 
 
+def _on_top(reason: Reason) -> str:
+    return f"on top of {_names(reason.tasks)} (queued)" if reason.tasks else "on top of main"
+
+
 def _first(reason: Reason) -> str:
     return reason.tasks[0] if reason.tasks else ""
 
@@ -264,9 +269,8 @@ WORDS: dict[str, Words] = {
         "waiting costs less than redoing it"
     ),
     Why.LANE: _lane,
-    Why.ON_TOP: lambda reason, _: (
-        f"ready to land after {_first(reason)}, which it was checked on top of and which is not on main yet"
-    ),
+    Why.BUILDS: lambda reason, _: f"its checks run early, {_on_top(reason)}",
+    Why.BUILT: lambda reason, _: f"its checks passed, {_on_top(reason)}; it waits for its turn",
     Why.LOOKED_UP: lambda _, __: "its tested change may be on main already; that is being looked up",
     Why.STOPPING: lambda _, __: "the run is stopping and starts nothing new",
     Why.NO_RUN: lambda _, __: "no run is active",

@@ -1,0 +1,69 @@
+"""`interlock queue` shows the changes on their way to main, and people change their order (D1, P4)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import WAIT, Background, Scratch
+
+pytestmark = pytest.mark.slow
+
+
+def queue(scratch: Scratch) -> dict[str, tuple[str, list[str]]]:
+    """Each change in its order: its state, and the changes that it is tested on top of."""
+    rows = json.loads(scratch.interlock("queue", "--json"))["queue"]
+    return {row["task"]: (row["state"], row["on"]) for row in rows}
+
+
+def started(scratch: Scratch, gate: Path) -> Background:
+    """A run in which a is checked, b is tested early on top of it, and c waits, until the gate opens."""
+    check = f"if ls *.txt; then {WAIT.format(gate=gate)}; fi"
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n  c: {goal: c}\n", AGENT, verify=json.dumps(check))
+    run = scratch.start("run")
+    for name in "abc":
+        run.wait_for_line(f"{name}: change made")
+    facts = scratch.start("events", "--follow", "--json")
+    facts.wait_for_line('"kind":"BuildStarted"')
+    return run
+
+
+AGENT = 'echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"'
+
+
+def test_it_shows_what_is_checked_what_is_tested_early_and_what_waits(scratch: Scratch, gate: Path) -> None:
+    run = started(scratch, gate)
+    first, second, third = found = queue(scratch)
+    assert found == {first: ("checking", []), second: ("building", [first]), third: ("waiting", [])}
+    said = scratch.interlock("queue")
+    assert f"2. {second}  building: its checks run early, on top of {first} (queued)" in said
+    gate.touch()
+    assert run.wait() == 0, run.output
+    assert queue(scratch) == {}
+
+
+def test_a_change_that_is_bumped_goes_first_and_one_that_is_held_or_dropped_lets_the_others_by(
+    scratch: Scratch, gate: Path
+) -> None:
+    run = started(scratch, gate)
+    first, second, third = queue(scratch)
+    assert f"{third} is first in the queue" in scratch.interlock("queue", "bump", third)
+    assert list(queue(scratch)) == [third, first, second]
+    scratch.interlock("queue", "hold", second, "-m", "not yet")
+    assert queue(scratch)[second] == ("held", [])
+    scratch.interlock("queue", "drop", first)
+    gate.touch()
+    run.wait_for_line(f"{third}: landed")
+    scratch.interlock("queue", "release", second)
+    assert run.wait() in (0, 1), run.output
+    assert scratch.states() == {first: "cancelled", second: "done", third: "done"}
+    log = [fact["fact"]["task"] for fact in scratch.facts("Landed")]
+    assert log == [third, second]
+    assert "no finished change" in scratch.interlock("queue", "bump", first, code=2)
+
+
+def test_a_change_that_was_sent_back_is_named_with_its_reason(scratch: Scratch) -> None:
+    scratch.graph("  a: {goal: a, retries: 0}\n", AGENT, verify='"test ! -e a.txt"')
+    scratch.interlock("run", code=1)
+    said = scratch.interlock("queue")
+    assert "sent back  a (attempt 1): `test ! -e a.txt` exited 1 on the change merged onto main" in said
