@@ -94,6 +94,7 @@ def test_a_change_that_mends_the_known_failure_lands(red: Scratch) -> None:
 def test_a_check_that_a_person_makes_red_during_the_run_is_run_on_main(scratch: Scratch, gate: Path) -> None:
     """The change is judged by the main that it lands on, whose failing test the log does not know yet."""
     scratch.write(shapes__py=SHAPES, test_shapes__py=TESTS, tap__py=RUNNER)
+    scratch.write(interlock__toml='on_red_main = "judge"\n')
     scratch.graph(ONE_TASK, f"{WAIT.format(gate=gate)}\n{HARMLESS}", verify=TAP)
     run = scratch.start("run")
     run.wait_for_line("t: implement started")

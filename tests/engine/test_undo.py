@@ -1,4 +1,4 @@
-"""`interlock undo`: what landed leaves main by one change that is checked, and its tasks are done no more."""
+"""D8, A13: what landed leaves main by one change that is checked, and its tasks are not done any more."""
 
 import json
 

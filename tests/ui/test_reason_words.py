@@ -41,6 +41,14 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.ALL_PAUSED, cause=said("lunch")), "a person paused all new starts: lunch"),
     (of(Why.NOT_SELECTED), "it is not among the tasks that this run was told to do"),
     (
+        of(Why.MAIN_RED, command="make test", commit=COMMIT),
+        "waits until main is green: `make test` fails there since 0123456789ab",
+    ),
+    (
+        of(Why.MAIN_UNTRIED, commit=COMMIT),
+        "another hand moved main to 0123456789ab; the checks run there first",
+    ),
+    (
         of(Why.CHECK, command="make test", exit_code=2),
         "`make test` fails on main, so nothing of it could land",
     ),

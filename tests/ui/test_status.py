@@ -92,7 +92,7 @@ def test_the_document_counts_and_names_main_and_the_run(lab: Lab) -> None:
         "cancelled": 0,
         "removed": 0,
     }
-    assert status["main"] == {"branch": "main", "commit": "m" * 40, "red": []}
+    assert status["main"] == {"branch": "main", "commit": "m" * 40, "red": [], "frozen": None}
     assert (status["run"]["id"], status["run"]["live"], status["run"]["limit"]) == ("host/1/x", True, 2)
 
 

@@ -26,6 +26,7 @@ from interlock.model.step import (
     Answer,
     Archive,
     CheckMain,
+    FindCulprit,
     GiveUp,
     Reconcile,
     Recover,
@@ -95,6 +96,8 @@ class Acts:
                 await self._start_build(step)
             case CheckMain():
                 self._go(PROJECT, self._steps.check_main(step), UnderWay(can_stop=True))
+            case FindCulprit():
+                self._go(PROJECT, self._steps.find_culprit(step), UnderWay(can_stop=True))
             case Recover():
                 self._go(step.task, self._performer.recover(step), UnderWay(step.attempt))
             case Archive():

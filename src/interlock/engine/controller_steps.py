@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from interlock.engine.baseline import Trial, tried_on_main
+from interlock.engine.culprit import culprit_facts
 from interlock.engine.env import Env
 from interlock.engine.hands import landed
 from interlock.engine.ledger import Ledger
@@ -15,8 +16,9 @@ from interlock.events import facts as f
 from interlock.events.known_checks import known_check
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
-from interlock.model.step import CheckMain, GiveUp, Reconcile, Tell, Widen
+from interlock.model.step import CheckMain, FindCulprit, GiveUp, Reconcile, Tell, Widen
 from interlock.model.task import AttemptKey, all_inputs
+from interlock.train.red_main import judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,13 @@ class ControllerSteps:
             inputs=all_inputs(task.spec for task in self.ledger.state.tasks.values()),
             look_up=partial(known_check, self.ledger.state),
         )
-        await self.note(await tried_on_main(self.env, trial, step.commands, step.promised))
+        found = await tried_on_main(self.env, trial, step.commands, step.promised)
+        await self.note([*found, *judgement(self.ledger.state, main, found)])
+
+    async def find_culprit(self, step: FindCulprit) -> None:
+        """Find the commit that made main red, and put its revert into the train where that is wanted."""
+        self.ledger.tell(f"searching for the commit since which `{step.command}` fails on main")
+        await self.note(await culprit_facts(self.env, self.ledger.state, step, self.controller.holder))
 
     @property
     def environment(self) -> str:

@@ -7,6 +7,7 @@ Rules:
    anything else happens to its task.
 3. The train goes before new work: what is nearly done frees leases and moves the base.
 4. An agent starts when it is known how its checks end on main. Until then they are tried there, all at once.
+   So they are on a main that another hand has moved, before anything lands there (`train.red_main`).
 5. One scope is widened at a time, and no agent starts meanwhile: what is granted is held against the others.
 6. When the run is stopping no agent starts, but work that is under way goes through to main. A fact that
    only a newer Interlock understands stops the run like that.
@@ -46,6 +47,7 @@ from interlock.model.step import (
 from interlock.model.task import Task, TaskId
 from interlock.schedule import Board
 from interlock.train import Moves, moves, radar
+from interlock.train.red_main import main_steps
 
 Acts = Mapping[TaskId, UnderWay]
 
@@ -111,7 +113,7 @@ def _stops(state: State, acts: Acts, lane: Moves) -> Iterator[Stop]:
 
 def _is_unwanted(state: State, name: TaskId, act: UnderWay) -> bool:
     if name == PROJECT:  # what it finds out is of use only to starts
-        return state.run is not None and state.run.stopping
+        return state.run is not None and state.run.stopping and not main_steps(state)
     task = state.tasks.get(name)
     if task is None:  # done long ago
         return True
@@ -170,6 +172,7 @@ def _next_steps(
     steps = [*_recoveries(state, acts), *_archives(state, acts), *_reconciliations(state, acts)]
     if state.run is not None and not state.run.stop_agents:
         steps += [move for move in lane.starts if move.task not in acts]
+        steps += main_steps(state) if may_start and PROJECT not in acts else []
         if not state.run.stopping:
             steps += _too_late(state, board, now, acts)
             steps += _starts(state, board, now, acts) if may_start else []

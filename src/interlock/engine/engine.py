@@ -156,6 +156,7 @@ class Engine:
                 options.lane_depth,
                 options.environment,
                 options.radar,
+                options.on_red_main,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]

@@ -12,6 +12,7 @@ from interlock.engine.reserved import Reserved
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Radar, Repository
+from interlock.git.reverting import Reverts
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
 from interlock.model.pace import HangLimits
@@ -102,5 +103,7 @@ class Env:
     """Returns the tree with only those files of another that match globs: what a check with inputs sees."""
     is_confined: bool = True
     """False: checks run without a sandbox."""
+    reverts: Reverts | None = None
+    """Undoes commits of main in memory; None: the commit that made main red is not searched."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

@@ -16,6 +16,9 @@ class LandingSettings:
     land: Literal["branch", "push", "pull-request"] = "branch"
     """The place where tested changes land. `branch`: your branch, here. `push`: the branch that it follows on
     a remote, and your branch after that. `pull-request`: each is proposed, and lands when that is merged."""
+    on_red_main: Literal["freeze", "revert", "judge"] = "freeze"
+    """The rule while a commit from outside makes checks fail on main. `freeze`: only a fix or a revert lands.
+    `revert`: that commit is also reverted. `judge`: changes land that make nothing worse."""
     forge: Literal["auto", "gh", "none"] = "auto"
     """The program that opens pull requests. `auto`: `gh`, if it is installed and the remote has the
     address of a forge. `none`: each proposal is a branch and a patch."""

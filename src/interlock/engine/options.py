@@ -30,6 +30,8 @@ class Options:
     before agents start."""
     radar: str = ""
     """What is done about overlaps of running work, for the record; empty: nothing."""
+    on_red_main: str = "judge"
+    """The rule for a main that another hand made red: `freeze`, `revert` or `judge`."""
     sandbox: str = ""
     """The sandbox of agents and checks, for the record."""
     controller_lease_seconds: float = 30.0

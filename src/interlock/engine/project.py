@@ -56,10 +56,7 @@ from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
-from interlock.proxy.brake import (
-    ProviderBrake,
-    ServerCheck,
-)
+from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.proxy.hosts import hosts_of
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
@@ -98,11 +95,6 @@ class Project(Calls):
     def repository(self) -> GitRepository:
         """The one path to main."""
         return GitRepository(self.place)
-
-    @cached_property
-    def reverts(self) -> GitReverts:
-        """Undoes commits of main in memory."""
-        return GitReverts(self.place)
 
     @cached_property
     def workspaces(self) -> GitWorkspaces:
@@ -255,6 +247,7 @@ class Project(Calls):
             environment=partial(reusable, self),
             is_confined=self.processes.sandbox.kind is not Sandbox.NONE,
             reduced=self.workspaces.reduced,
+            reverts=GitReverts(self.place),
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 

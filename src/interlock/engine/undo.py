@@ -7,6 +7,7 @@ from interlock.events import facts as f
 from interlock.events.state import State
 from interlock.git.reverting import LineCommit, Revert, Reverts
 from interlock.model.errors import UsageError
+from interlock.model.outcome import CheckResult
 from interlock.model.task import Commit, Reverted, TaskId
 from interlock.train.undo import task_of, undo_facts, undo_task, with_landed_dependents
 
@@ -46,11 +47,16 @@ async def plan_undo(
         chosen |= _with_dependents(state, found)
 
 
-def facts_of(state: State, plan: UndoPlan, main: Commit, who: str) -> list[f.Fact]:
-    """Return the facts that put the change into the train, for a plan that has one."""
+def facts_of(
+    state: State, plan: UndoPlan, main: Commit, who: str, red: CheckResult | None = None
+) -> list[f.Fact]:
+    """Return the facts that put the change into the train, for a plan that has one.
+
+    `red` is the check that fails on main, where the tasks that are undone are to start again because of it.
+    """
     task = undo_task(state, plan.undoes, plan.wanted[0])
-    made = plan.revert
-    prepared = f.RevertPrepared(task.id, main, made.commit, made.touched, plan.undoes)
+    made, why = plan.revert, (red.command, red.tail) if red else ("", "")
+    prepared = f.RevertPrepared(task.id, main, made.commit, made.touched, plan.undoes, red is not None, *why)
     return undo_facts(task, prepared, who)
 
 

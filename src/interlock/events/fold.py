@@ -14,8 +14,7 @@ from typing import Any
 
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
-from interlock.events.asked import Said, SessionEnd
-from interlock.events.baselines import advance, forget_old
+from interlock.events.baselines import forget_old
 from interlock.events.builds import build_ended, build_started, builds_after_landing, forget_builds
 from interlock.events.clutch import witness
 from interlock.events.counting import count
@@ -25,12 +24,13 @@ from interlock.events.finished import forget_needs, leave, recall, remember_need
 from interlock.events.known_checks import note_times, remember
 from interlock.events.learning import HANDLERS, credit
 from interlock.events.lifecycle import Destination, Stage, next_move
-from interlock.events.main import base_checked, main_seen, note_undo
+from interlock.events.main import MAIN_HANDLERS, landed_on_main, note_undo
 from interlock.events.pairing import observe
 from interlock.events.radar import REPORTS, settle
 from interlock.events.record import Recorded, Unreadable
 from interlock.events.state import State, TaskState
 from interlock.events.state_parts import AcceptedGraph, RunState, TaskIndex
+from interlock.events.talk import TALK_HANDLERS
 from interlock.events.task_parts import Queue
 from interlock.events.versions import Unknown, newest
 from interlock.model.kinds import KINDS, Wire
@@ -39,8 +39,6 @@ from interlock.model.reason import said
 from interlock.model.task import COMPLEXITIES, PIPELINE, TASK_ID, Agent, OriginKind, PhaseKind, Task, TaskId
 
 _WIRES = ("", *Wire)
-MESSAGES_KEPT = 20
-"""A person who said more than this to one agent is better off with a new goal."""
 
 
 def fold(rows: Iterable[Recorded], state: State | None = None) -> State:
@@ -85,6 +83,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     )
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     state.run.environment, state.run.radar = fact.environment, fact.radar
+    state.run.on_red_main = fact.on_red_main
     forget_old(state)
     forget_builds(state)
     return set(state.tasks)
@@ -130,31 +129,6 @@ def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) ->
     task.session.leftover = 0
     _index(state.index, task)
     return {fact.task}
-
-
-def _message_said(state: State, fact: f.MessageSaid, row: Recorded) -> set[TaskId]:
-    if task := state.tasks.get(fact.task):
-        task.talk.said = [*task.talk.said[1 - MESSAGES_KEPT :], Said(row.seq, fact.text)]
-    return set()
-
-
-def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) -> set[TaskId]:
-    task = state.tasks.get(fact.task)
-    if task is None:
-        return set()
-    task.talk.permissions = [
-        replace(asked, allow=fact.allow)
-        if asked.allow is None and (asked.attempt, asked.call) == (fact.attempt, fact.call)
-        else asked
-        for asked in task.talk.permissions
-    ]
-    return {fact.task}
-
-
-def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
-    if task := state.tasks.get(fact.task):
-        task.session.end = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
-    return set()
 
 
 def _bumped(state: State, fact: f.Bumped, _: Recorded) -> set[TaskId]:
@@ -261,8 +235,9 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         return _started_too_late(state, task, fact)
     if task.stage is Stage.RUNNING and isinstance(fact, _TAKEN_AWAY) and task.phase.kind is PhaseKind.AGENT:
         task.session.leftover = task.attempt
+    freed = set[TaskId]()
     if isinstance(fact, f.Landed):
-        advance(state, task)
+        freed = landed_on_main(state, task)
         builds_after_landing(state, task, fact)
     EFFECTS[type(fact)](task, fact, row)
     _spend(state, task, fact)
@@ -278,7 +253,7 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     credit(state, task, fact)
     warm_up(state.learned.warm, task, fact, row)
     observe(state, task, fact)
-    return {task.spec.id} | _move(state, task, place, row.time)
+    return {task.spec.id} | freed | _move(state, task, place, row.time)
 
 
 # Any: one of the facts that end an attempt, or another about a task
@@ -383,7 +358,6 @@ _TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)
 # Any: each handler takes the one kind of fact it is listed under.
 _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.PlanAccepted: _plan_accepted,
-    f.MainSeen: main_seen,
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,
     f.SetupBuilt: _nothing,
@@ -393,18 +367,15 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.Paused: _paused,
     f.Unpaused: _paused,
     f.Bumped: _bumped,
-    f.BaseChecked: base_checked,
     f.BuildStarted: build_started,
     f.BuildEnded: build_ended,
     f.CanaryTried: canary_tried,
     f.WorkspaceArchived: _workspace_archived,
-    f.MessageSaid: _message_said,
-    f.MessageDelivered: _nothing,
-    f.PermissionAnswered: _permission_answered,
-    f.NotesSaved: _notes_saved,
     f.TaskAccepted: _task_accepted,
     f.CandidateDropped: _candidate_dropped,
     f.RevertPrepared: _revert_prepared,
     **HANDLERS,
     **REPORTS,
+    **MAIN_HANDLERS,
+    **TALK_HANDLERS,
 }

@@ -109,6 +109,7 @@ class RunState:
     """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
     radar: str = ""
     """What is done about overlaps; empty: the radar is off."""
+    on_red_main: str = "judge"
 
 
 class Finished(NamedTuple):
@@ -170,6 +171,31 @@ class AcceptedGraph:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The commit that made main red."""
+
+    commit: Commit
+    command: str
+    author: str = ""
+    subject: str = ""
+    task: TaskId = TaskId("")
+    """The task that landed it; empty: another hand."""
+    conflicts: tuple[str, ...] = ()
+    """The paths in which later commits are in the way of a revert."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Main is red: these checks passed on it before another hand moved it."""
+
+    commands: tuple[str, ...]
+    since: float
+    searched: bool = False
+    culprit: Culprit | None = None
+    """The commit to blame, or while it is being searched the one that was found before."""
+
+
 @dataclass(slots=True)
 class Main:
     """The branch that changes land on, as it was seen last."""
@@ -177,6 +203,12 @@ class Main:
     branch: str = ""
     commit: Commit = Commit("")
     tree: Tree = Tree("")
+    good: Commit = Commit("")
+    """The last commit before another hand moved it, and below the checks that passed then."""
+    green: tuple[str, ...] = ()
+    unjudged: bool = False
+    """Another hand has moved it, and these checks have not run there yet."""
+    broken: Broken | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ _REASONED = (
 )
 """Kinds whose reasons were sentences."""
 _PROPOSING = ("PullRequestOpened", "ReviewReceived")
-_UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened")
+_UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened", "MainJudged", "CulpritFound")
 SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),

@@ -32,6 +32,8 @@ class Why(StrEnum):
     HELD_BACK = "held-back"
     ALL_PAUSED = "all-paused"
     NOT_SELECTED = "not-selected"
+    MAIN_RED = "main-red"
+    MAIN_UNTRIED = "main-untried"
     CHECK = "check"
     BACKOFF = "backoff"
     SLOTS = "slots"

@@ -63,6 +63,18 @@ class CheckMain:
 
 
 @dataclass(frozen=True, slots=True)
+class FindCulprit:
+    """Find the commit that made a check red on main, and prepare its revert."""
+
+    main: Commit
+    good: Commit
+    """The last commit before."""
+    command: str
+    timeout_seconds: float
+    task: TaskId = PROJECT
+
+
+@dataclass(frozen=True, slots=True)
 class Recover:
     """A phase whose holder is gone: archive what it left and let the task go on."""
 
@@ -157,6 +169,7 @@ Step = (
     Start
     | StartBuild
     | CheckMain
+    | FindCulprit
     | Recover
     | Archive
     | Reconcile

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from interlock.events.alone import kept_back
 from interlock.events.baselines import obstacle
 from interlock.events.lifecycle import Stage
-from interlock.events.main import leaving_need
+from interlock.events.main import frozen_by, leaving_need, unjudged
 from interlock.events.state import State, TaskState
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why, said
 from interlock.model.task import PhaseKind, TaskId
@@ -173,6 +173,17 @@ def _all_paused(standing: ReasonContext, task: TaskState) -> Reason | None:
     return Reason(Why.ALL_PAUSED, _cause(said(why) if why else None))
 
 
+def _main(standing: ReasonContext, task: TaskState) -> Reason | None:
+    """Finished work that waits until main is known to be green."""
+    state = standing.state
+    if broken := frozen_by(state, task):
+        culprit = broken.culprit.commit if broken.culprit else ""
+        return Reason(Why.MAIN_RED, {"command": broken.commands[0], "commit": culprit})
+    if task.change.candidate and task.phase.kind is PhaseKind.LAND and unjudged(state):
+        return Reason(Why.MAIN_UNTRIED, {"commit": state.main.commit})
+    return None
+
+
 def _check(standing: ReasonContext, task: TaskState) -> Reason | None:
     result = None if task.phase.kind is PhaseKind.LAND else obstacle(standing.state, task.spec)
     if result is None:
@@ -250,6 +261,6 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _pull_request, _paused, _needs, _check, _no_run, _stopping, _not_selected, _all_paused,
+    _answer, _pull_request, _paused, _needs, _main, _check, _no_run, _stopping, _not_selected, _all_paused,
     _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

@@ -15,6 +15,7 @@ from interlock.events.facts.people import *  # noqa: F403 - see above
 from interlock.events.facts.phases import *  # noqa: F403 - see above
 from interlock.events.facts.pull_requests import *  # noqa: F403 - see above
 from interlock.events.facts.radar import *  # noqa: F403 - see above
+from interlock.events.facts.red_main import *  # noqa: F403 - see above
 from interlock.events.facts.undoing import *  # noqa: F403 - see above
 
 

@@ -28,6 +28,9 @@ class RunStarted(Fact):
     before agents start."""
     radar: str = ""
     """What is done about overlaps of running work; empty: nothing, it is not looked for."""
+    on_red_main: str = "judge"
+    """`freeze`: only a fix or a revert lands on a main that another hand made red; `revert`: such a commit is
+    also reverted; `judge`: changes are judged by what they add to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from interlock.engine.loading import catch_up
 from interlock.engine.undo import UndoPlan, facts_of, plan_undo
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.git.reverting import GitReverts
 from interlock.model.errors import UsageError
 from interlock.model.task import Commit, Reverted, TaskId
 from interlock.train.undo import landed_commit, task_of, undoing
@@ -26,7 +27,7 @@ async def undo_plan(
     """Find out what undoing these tasks and commits means, and where main is. Changes nothing."""
     wanted = [await _wanted(project, state, name) for name in dict.fromkeys(names)]
     main = (await project.repository.tip()).commit
-    plan = await plan_undo(project.reverts, state, main, wanted, include_later=include_later)
+    plan = await plan_undo(GitReverts(project.place), state, main, wanted, include_later=include_later)
     if under_way := undoing(state, plan.undoes):
         name = under_way.spec.id
         raise UsageError(
@@ -51,7 +52,7 @@ async def undo(project: "Project", state: State, plan: UndoPlan, main: Commit, a
 async def _wanted(project: "Project", state: State, name: str) -> Reverted:
     if state.knows(TaskId(name)):
         return _of_task(state, TaskId(name))
-    commit = await project.reverts.find(name) if _may_be_commit(name) else None
+    commit = await GitReverts(project.place).find(name) if _may_be_commit(name) else None
     if commit is None:
         return _of_task(state, find(state, name).spec.id)
     return Reverted(commit, task_of(state, {commit}).get(commit, TaskId("")))

@@ -15,6 +15,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.shown import shown
 from interlock.ui.cli.output import Invocation, even_if_unread
+from interlock.ui.words.red_main import found_text
 
 Notify = Literal["auto", "bell", "desktop", "off"]
 
@@ -46,6 +47,8 @@ class Notices:
         fact = row.fact
         if isinstance(fact, f.PermissionAsked):
             self._call(f"{fact.task} waits for permission: {fact.tool} {fact.text}")
+        elif isinstance(fact, f.CulpritFound):
+            self._call(found_text(fact))
         elif isinstance(fact, f.QuestionAsked):
             self._call(f"{fact.task} asks: {fact.text}")
 

@@ -53,6 +53,7 @@ from interlock.ui.cli.trust import ask_trust
 from interlock.ui.plain import counted
 from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines
+from interlock.ui.words.red_main import broken_main
 
 LEAVE_SECONDS = 30.0
 """Time to exit after the agents were told to stop. They get five seconds, and their files are archived."""
@@ -165,7 +166,7 @@ async def _run(
 def _tell_obstacles(project: Project, state: State) -> None:
     """Name the checks that keep tasks from starting: last, where people read it."""
     graph = project.root / project.settings.graph
-    for check in obstacles(state):
+    for check in obstacles(state) if broken_main(state) is None else ():
         first, *more = obstacle_lines(check, _line_of(check.command, graph))
         note(f"{paint('error:', 'red')} {first}")
         for line in more:
@@ -186,6 +187,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         lane_depth=project.lane_depth,
         radar="" if project.settings.radar == "off" else project.settings.radar,
         environment=environment(project),
+        on_red_main=settings.on_red_main,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

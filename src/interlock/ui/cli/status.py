@@ -29,6 +29,7 @@ from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.limits import brake_line, delayed_text, sandbox_warning
 from interlock.ui.words.radar import radar_line
+from interlock.ui.words.red_main import broken_main, mend_command
 from interlock.ui.words.sessions import tokens
 
 ALIKE_CHARS = 80
@@ -226,6 +227,8 @@ def sensible(reading: Reading, first: str) -> tuple[str, str]:
         return "interlock plan", "the task graph has not been run yet"
     if state.limits.paused:
         return "interlock unpause", "the project is paused"
+    if command := mend_command(state):
+        return command, "main is red"
     if failed := [name for name, task in state.tasks.items() if task.stage is Stage.FAILED]:
         return f"interlock explain {failed[0]}", f"{len(failed)} failed"
     if state.index.counts.get(Stage.WAITING) or state.index.running:
@@ -241,7 +244,15 @@ def verdict(reading: Reading) -> ExitCode:
     code = outcome(
         [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
     )
+    if code is ExitCode.FAILED and _waits_for_main(state):
+        return ExitCode.NEEDS_PERSON
     return ExitCode.ENVIRONMENT if code is ExitCode.FAILED and obstacles(state) else code
+
+
+def _waits_for_main(state: State) -> bool:
+    """Tell if no task failed, and the rest waits for main to be green."""
+    failed = any(state.index.counts.get(stage) for stage in (Stage.FAILED, Stage.CANCELLED))
+    return broken_main(state) is not None and not failed
 
 
 def outcome(wanted: Iterable[TaskState]) -> ExitCode:

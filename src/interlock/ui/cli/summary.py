@@ -17,6 +17,7 @@ from interlock.ui.reading import Reading, all_rows
 from interlock.ui.words.checks import red_main_text
 from interlock.ui.words.evidence import grades_text
 from interlock.ui.words.limits import sandbox_warning
+from interlock.ui.words.red_main import mend_command
 from interlock.ui.words.remedies import HELPS
 
 LISTED = 20
@@ -44,7 +45,7 @@ async def tell_summary(invocation: Invocation, project: Project, reading: Readin
     for line in _left_out(reading.state, began):
         say(line)
     say(f"logs: {project.state_dir / 'logs'}")
-    say(f"next: {paint(_next(found, project), 'cyan')}")
+    say(f"next: {paint(mend_command(reading.state) or _next(found, project), 'cyan')}")
 
 
 def _lines(found: list[TaskRow], metrics: Metrics) -> Iterator[str]:

@@ -24,12 +24,12 @@ from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
 
-COLORS = {"failed": "red"}
+COLORS = {"failed": "red", "red-main": "red"}
 
 
 @cli_command("inbox")
 def inbox_command(invocation: Invocation) -> None:
-    """Show what waits for you: questions and permission requests of agents, failed and paused tasks.
+    """Show what waits for you: questions and requests of agents, failed and paused tasks, a red main.
 
     For example: interlock inbox --json
     """

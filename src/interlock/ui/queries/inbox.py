@@ -10,6 +10,7 @@ from interlock.model.reason import Reason, Value, Why
 from interlock.ui.reading import Reading, open_permissions
 from interlock.ui.words.radar import overlap_text
 from interlock.ui.words.reasons import reason_text
+from interlock.ui.words.red_main import broken_main, broken_text, mend_command, reverting
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
+    """`red-main`, `question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
     task: str
     text: str
     message: str
@@ -33,11 +34,18 @@ def items(reading: Reading) -> list[Item]:
     # A task that was packed and has come back is the last of State, and stands where it was accepted.
     tasks = sorted(reading.state.tasks.values(), key=lambda task: task.accepted)
     return [
+        *_red_main(reading),
         *(item for task in tasks for item in _asked(reading, task)),
         *(_failed(task) for task in tasks if task.stage is Stage.FAILED),
         *_paused(reading, tasks),
         *_overlaps(reading),
     ]
+
+
+def _red_main(reading: Reading) -> Iterator[Item]:
+    broken, command = broken_main(reading.state), mend_command(reading.state)
+    if broken and not reverting(reading.state):
+        yield Item("main", "red-main", "", broken_text(reading.state), "", broken.since, (command,))
 
 
 def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:

@@ -15,6 +15,13 @@ from interlock.schedule import Board
 from interlock.ui.queries.tasks import TaskRow, rows
 from interlock.ui.reading import Reading
 from interlock.ui.words.reasons import reason_object, with_reasons
+from interlock.ui.words.red_main import (
+    broken_main,
+    broken_text,
+    culprit_object,
+    mend_command,
+    reverting,
+)
 
 if TYPE_CHECKING:  # what measures takes long to import
     from interlock.learn import Metrics
@@ -45,6 +52,20 @@ def red_main_objects(state: State) -> list[dict[str, object]]:
     ]
 
 
+def frozen_object(state: State) -> dict[str, object] | None:
+    """Why nothing but a fix or a revert lands; None if anything may."""
+    if (broken := broken_main(state)) is None:
+        return None
+    return {
+        "checks": broken.commands,
+        "since": broken.since,
+        "culprit": culprit_object(broken.culprit),
+        "reverted_by": reverting(state) or None,
+        "text": broken_text(state),
+        "next": mend_command(state),
+    }
+
+
 def obstacles(state: State) -> list[CheckResult]:
     """The checks on main that hold tasks of the run back, each once."""
     tasks = (task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name))
@@ -71,7 +92,12 @@ def status_document(reading: Reading) -> dict[str, object]:
         "paused": state.limits.paused,
         "pool": pool_object(reading, board),
         "clutch": with_reasons({"categories": state.limits.categories, "providers": state.limits.providers}),
-        "main": {"branch": main.branch, "commit": main.commit or None, "red": red_main_objects(state)},
+        "main": {
+            "branch": main.branch,
+            "commit": main.commit or None,
+            "red": red_main_objects(state),
+            "frozen": frozen_object(state),
+        },
         "run": None
         if run is None
         else {

@@ -7,6 +7,7 @@ from interlock.events.state import State
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 from interlock.ui.plain import counted, inert, one_line
+from interlock.ui.words.red_main import broken_text
 
 LAST_LINES = 8
 REUSED = "reused: the same files were tested before"
@@ -77,6 +78,8 @@ def main_text(check: CheckResult) -> str:
 
 def red_main_text(state: State) -> str:
     """One line on main as it stands; empty while it is green, or nothing is known."""
+    if broken := broken_text(state):
+        return broken
     red = known_failures(state).values()
     if unable := [check for check in red if check.unable]:
         return f"main cannot be checked: `{one_line(unable[0].command)}`, {inability(unable[0])}"

@@ -16,6 +16,7 @@ from interlock.ui.words.evidence import canary_text, gap_text, known_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.radar import gone_text, overlap_text
 from interlock.ui.words.reasons import in_brief, reason_text
+from interlock.ui.words.red_main import found_text
 from interlock.ui.words.remedies import after_failure
 
 # Any: each phrase takes the one kind of fact it is listed under.
@@ -47,6 +48,8 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "cyan",
         f"{fact.task}: undoes {', '.join(each.task or each.commit[:12] for each in fact.undoes)}",
     ),
+    f.MainJudged: lambda fact: ("red", _broken(fact)) if fact.red else ("", ""),
+    f.CulpritFound: lambda fact: ("yellow" if fact.fails_before else "red", found_text(fact)),
     f.TaskUndone: lambda fact: (
         "yellow",
         f"{fact.task}: undone by {fact.by}. Next: interlock retry {fact.task} to do it again",
@@ -147,6 +150,11 @@ def _started(fact: f.PhaseStarted) -> str:
     overlap = f"may overlap with {', '.join(each.task for each in fact.beside)}" if fact.beside else ""
     why = "; ".join(filter(None, (overlap, in_brief(fact.agent_why))))
     return f"{what} ({why})" if why else what
+
+
+def _broken(fact: f.MainJudged) -> str:
+    checks = ", ".join(f"`{command}`" for command in fact.red)
+    return f"main is red at {fact.commit[:12]}: {checks} passed before; only a fix or a revert lands"
 
 
 def _weight(fact: f.ClutchDecided) -> str:

@@ -33,6 +33,7 @@ NEEDS_A_RUN = (
     Why.HELD_ALONE,
     Why.OVERLAP,
     Why.BACKOFF,
+    Why.MAIN_UNTRIED,
     Why.STOPPING,
     Why.NO_RUN,
 )
@@ -174,6 +175,10 @@ def _check(reason: Reason, _: str) -> str:
     return f"`{reason.text('command')}` {how} on main, so nothing of it could land"
 
 
+def _since(commit: str) -> str:
+    return f" since {commit[:12]}" if commit else ""
+
+
 def _slots(reason: Reason, _: str) -> str:
     if not reason.tasks:
         return "no slots are allowed now"
@@ -245,6 +250,12 @@ WORDS: dict[str, Words] = {
     ),
     Why.ALL_PAUSED: lambda _, because: f"a person paused all new starts{_after(because)}",
     Why.NOT_SELECTED: lambda _, __: "it is not among the tasks that this run was told to do",
+    Why.MAIN_RED: lambda reason, _: (
+        f"waits until main is green: `{reason.text('command')}` fails there{_since(reason.text('commit'))}"
+    ),
+    Why.MAIN_UNTRIED: lambda reason, _: (
+        f"another hand moved main to {reason.text('commit')[:12]}; the checks run there first"
+    ),
     Why.CHECK: _check,
     Why.BACKOFF: lambda reason, because: (
         f"tries again in {lasting(reason.number('seconds'))}{_after(because)}"

@@ -8,6 +8,7 @@ from interlock.model.provider import key_variable
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Agent
 from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.red_main import mend_command
 
 LOGINS = {
     "claude-code": "claude auth login",
@@ -51,6 +52,8 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return f"interlock show {name}"
     if reason.code == Why.ANSWER:
         return f'interlock answer {name} "..."'
+    if reason.code in (Why.MAIN_RED, Why.CHECK) and (command := mend_command(reading.state)):
+        return command
     if reason.code in (Why.PAUSED, Why.HELD_BACK, Why.ALL_PAUSED):
         return f"interlock unpause {name}" if task.queue.paused else "interlock unpause"
     return HELPS.get(reason.code) or f"interlock explain {name}"

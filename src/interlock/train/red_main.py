@@ -1,0 +1,50 @@
+"""What is done about a main that another hand has moved. What may land meanwhile is in `events.main`.
+
+Rules:
+1. The checks that passed before run on it as soon as a change is on its way to it; on a broken main at once.
+2. A check that passed before and fails now breaks main, also where it cannot run any more. Trouble of the
+   machine does not.
+3. The commit to blame is searched once for each such main. If a task landed it, its revert goes through the
+   train and the task starts again. A commit of a person is reverted only where `revert_red_main` says so.
+4. A run that stops still judges main, so that finished work lands, and searches for nothing.
+"""
+
+from collections.abc import Iterable
+
+from interlock.events import facts as f
+from interlock.events.main import freezes, unjudged
+from interlock.events.state import State, TaskState
+from interlock.model.outcome import Tip
+from interlock.model.step import CheckMain, FindCulprit
+from interlock.model.suite import Unable
+
+CHECK_SECONDS = 900.0
+
+
+def main_steps(state: State) -> list[CheckMain | FindCulprit]:
+    """Return the look at main that comes next, if there is one."""
+    main, run = state.main, state.run
+    seconds = max((task.spec.check_seconds for task in _in_train(state)), default=CHECK_SECONDS)
+    if commands := unjudged(state):
+        return [CheckMain(commands, (), seconds)]
+    if run is None or run.stopping or not freezes(state):
+        return []
+    if main.broken is None or main.broken.searched or main.unjudged:
+        return []
+    return [FindCulprit(main.commit, main.good, main.broken.commands[0], seconds)]
+
+
+def _in_train(state: State) -> list[TaskState]:
+    return [state.tasks[name] for name in state.index.train]
+
+
+def judgement(state: State, main: Tip, checked: Iterable[f.BaseChecked]) -> list[f.Fact]:
+    """Return the judgement of main that these results allow; none if some are missing."""
+    if not state.main.unjudged or not freezes(state) or main.commit != state.main.commit:
+        return []
+    results = {fact.command: fact.result for fact in checked if fact.result and not fact.promised}
+    ran = {command: results[command] for command in state.main.green if command in results}
+    red = tuple(c for c, result in ran.items() if not result.passed and result.unable is not Unable.MACHINE)
+    if not red and (not ran or not ran.keys() >= set(unjudged(state))):
+        return []
+    return [f.MainJudged(main.commit, main.tree, red)]
