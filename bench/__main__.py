@@ -14,6 +14,7 @@ NAMES = (
     "start",
     "sandbox",
     "workspaces",
+    "radar",
     "sleepers",
     "pool",
     "brake",

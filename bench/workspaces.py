@@ -82,9 +82,9 @@ def _first(files: int) -> float | None:
 def _run(files: int, tasks: int) -> Run:
     names = [f"task-{number}" for number in range(tasks)]
     graph = GRAPH + "".join(f"  {name}: {{goal: Stamp}}\n" for name in names)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, _meter() as meter:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, meter_of_a_group() as meter:
         place = scratch_repository(Path(folder), graph)
-        _fill(place, files)
+        fill(place, files)
         began = time.time()
         argv = (sys.executable, "-m", "interlock", "run", "--max-parallel", "1", "--no-input")
         running = subprocess.Popen(
@@ -103,7 +103,7 @@ def _run(files: int, tasks: int) -> Run:
     return Run(each, first - began, latencies, seen.disk_bytes)
 
 
-def _fill(place: Path, files: int) -> None:
+def fill(place: Path, files: int) -> None:
     """Add a commit with so many files, as one pack: git takes minutes to add 50,000 files one by one."""
     who = b"committer Bench <bench@example.com> 0 +0000"
     pieces = [b"commit refs/heads/main\n%s\ndata 5\nfiles\nfrom refs/heads/main^0" % who]
@@ -192,7 +192,7 @@ class _Meter:
 
 
 @contextmanager
-def _meter() -> Iterator[_Meter]:
+def meter_of_a_group() -> Iterator[_Meter]:
     group: Path | None = None
     for root in (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup")):
         if (root / "cgroup.procs").exists() and os.access(root, os.W_OK):

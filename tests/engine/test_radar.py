@@ -92,18 +92,21 @@ def test_a_change_that_conflicts_with_a_main_that_moved_is_seen_and_changes_else
     """The commit of the person is in the base of neither: only what an agent did itself counts as its own."""
     agent = (
         f'if [ "$INTERLOCK_TASK_ID" = a ]; then {EDIT}; else sed -i "s/^1$/one/" numbers.txt; fi\n'
-        f"{wait(scratch, 'end')}"
+        f"{wait(scratch, 'end')}\n"
+        f'git show "$(cat {scratch.gates / "end"}):numbers.txt" > "$INTERLOCK_TASK_ID.txt"'
     )
     plan(scratch, agent)
     running = scratch.start("run", "--max-parallel", "2")
     running.wait_for_line("b: implement started")
     (scratch.root / "numbers.txt").write_text(NUMBERS.replace("\n20\n", "\ntwenty\n"))
-    scratch.commit("a person's change")
+    commit = scratch.commit("a person's change")
     running.wait_for_line("a: its change conflicts with main in numbers.txt")
     assert overlaps(scratch) == [["OverlapSeen", "a", ""]]
-    opened(scratch, "end")
+    (scratch.gates / "new").write_text(commit)
+    (scratch.gates / "new").rename(scratch.gates / "end")
     running.wait()
     assert overlaps(scratch) == [["OverlapSeen", "a", ""]], "it is over with the attempt, without a fact"
+    assert "twenty" in scratch.git("show", "main:b.txt"), "an agent can read the new main, as it is told"
 
 
 def test_a_change_in_the_train_still_counts_until_it_has_landed(scratch: Scratch) -> None:

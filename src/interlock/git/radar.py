@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interlock.git.attempt import AttemptFolder, DamagedNote, WorkspaceOpened
-from interlock.git.command import Git
+from interlock.git.command import Git, to_the_end
 from interlock.git.errors import GitFailed
 from interlock.git.files import folders_above, remove_tree
 from interlock.git.ignore_rules import IgnoreRules
@@ -50,7 +50,7 @@ STRIKES = 5
 """After so many failures two commits count as changes that git cannot merge."""
 KEPT_BYTES, KEPT_OBJECTS = 256 << 20, 25_000
 """The most that may be in the scratch folder before it is made anew."""
-_MERGE = ("merge-tree", "--write-tree", "--stdin", "--name-only", "--no-messages")
+MERGE = ("merge-tree", "--write-tree", "--stdin", "--name-only", "--no-messages")
 _ON_MAIN = AttemptKey(MAIN, 0)
 _SIDE = re.compile(r"~[0-9a-f]{40,64}(_\d+)?$")
 """What git adds to the name of a file where the other side has a folder."""
@@ -107,7 +107,7 @@ class MergeRadar:
         await self._prepare(main)
         await self._follow(running)
         due = [sight for sight in self._sights.values() if sight.due <= time.monotonic()]
-        found = await asyncio.to_thread(lambda: [each.look(len(self._sights)) for each in due])
+        found = await to_the_end(asyncio.to_thread(lambda: [each.look(len(self._sights)) for each in due]))
         for sight, scan in zip(due, found, strict=True):
             if scan is not None:
                 await self._take(sight, scan)
@@ -260,7 +260,7 @@ class MergeRadar:
         """Start one process for all. If it does not get through, the pair that it fails on is searched."""
         feed = "".join(f"{one} {other}\n" for one, other in pairs).encode()
         try:
-            said = await self._git.run(*_MERGE, feed=feed, timeout=MERGE_SECONDS)
+            said = await self._git.run(*MERGE, feed=feed, timeout=MERGE_SECONDS)
             return list(answers(said.out, len(pairs)))
         except (GitFailed, RejectedObjects, ValueError):
             if len(pairs) == 1:

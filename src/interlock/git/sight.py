@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from interlock.git.attempt import AttemptFolder, WorkspaceOpened
+from interlock.git.command import to_the_end
 from interlock.git.files import folders_above
 from interlock.git.ignore_rules import IgnoreRules
 from interlock.git.scan import CONTENT_BYTES, Mark, Scan, TooMuch, read, scan
@@ -82,7 +83,7 @@ class Sight:
         new = [path for path in found.files if trees.leaf(self.tree, os.fsencode(path)) is None]
         await self._judge([path for path in new if path not in self.judged], trees, rules)
         try:
-            await asyncio.to_thread(self._build, found, trees)
+            await to_the_end(asyncio.to_thread(self._build, found, trees))
         except TooMuch as problem:
             self.lose(str(problem))
             return
