@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.engine import control, decide, engine, hands, judging, slots
+from interlock.engine import control, decide, engine, hands, judging, slots, turn
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
@@ -22,7 +22,7 @@ from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
-from interlock.model.outcome import Landing, Move, Order
+from interlock.model.outcome import CheckKey, CheckResult, Landing, Move, Order
 from interlock.model.process import Lease
 from interlock.model.task import AttemptKey, PhaseKind, Task, TaskId
 from interlock.schedule import board
@@ -292,6 +292,20 @@ _real_launch = Machine.launch
 _LEASES_START_LATE: Swap = (Machine, "launch", _lease_counts_from_the_start)
 
 
+def _known_for_any(*ignored: str) -> Callable[[State, CheckKey], CheckResult | None]:
+    """The last green result of the command, whatever else decides it."""
+
+    def look_up(state: State, key: CheckKey) -> CheckResult | None:
+        found = [
+            check
+            for known, check in state.checks.known.items()
+            if check.passed and known._replace(**{name: getattr(key, name) for name in ignored}) == key
+        ]
+        return replace(found[-1], reused=True) if found else None
+
+    return look_up
+
+
 BUGS = (
     Bug("append without a fence", ((MemoryStore, "append", _append_unfenced),)),
     Bug("result written without a fence", ((MemoryStore, "release", _release_unfenced),)),
@@ -324,6 +338,8 @@ BUGS = (
     Bug("main moved without its old value", ((FakeRepository, "land", _land_without_old),)),
     Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
+    Bug("a result is reused on another tree", ((turn, "known_check", _known_for_any("saw", "change")),)),
+    Bug("a result is reused in another environment", ((turn, "known_check", _known_for_any("environment")),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),
     Bug("a check that cannot run is excused", ((judging, "judge", _excuse_what_cannot_run),)),

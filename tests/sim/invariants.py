@@ -135,6 +135,17 @@ class Invariants:
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):
             self._agent_is_gone(fact)
+        if isinstance(fact, f.CandidatePassed):
+            self._results_fit(fact)
+
+    def _results_fit(self, fact: f.CandidatePassed) -> None:
+        """D14: a result that was not found out now is one of the same files in the same environment."""
+        here = self.state.run.environment if self.state.run else ""
+        for check in fact.checks:
+            if check.reused and (check.saw, check.environment) != (fact.tree, here):
+                self.violate(
+                    "reuse", f"{fact.task} passed {check.command} with a result of {check.environment}"
+                )
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)

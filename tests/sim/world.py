@@ -182,7 +182,7 @@ class World:
             max_parallel=self.graph.max_parallel,
             auto=self.is_auto,
             lane_depth=self.lane_depth,
-            environment=self.environment,
+            environment=self._environment_of(who),
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,
@@ -227,8 +227,13 @@ class World:
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
-        own["environment"] = lambda: self.environment
+        own["environment"] = lambda: self._environment_of(who)
         return Env(**gated, **own, lease=executor.lease)
+
+    def _environment_of(self, who: Incarnation) -> str:
+        """Between two runs somebody may have installed something."""
+        dice = self.simulation.dice(f"environment of {who.name}")
+        return self.environment and dice.choice([self.environment, self.environment, "there"])
 
     def _is_dead(self, holder: str) -> bool:
         return holder in self._incarnations and not self._incarnations[holder].alive
