@@ -7,6 +7,7 @@ from bench.table import show
 
 NAMES = (
     "schedule",
+    "train",
     "graph",
     "log",
     "state",
@@ -31,7 +32,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of: {', '.join(NAMES)}")
     parser.add_argument("--short", action="store_true", help="small sizes; under two minutes in all")
     parser.add_argument("--instances", default="", help="a folder of PSPLIB .sm or WfFormat .json files")
-    parser.add_argument("--plot", default="", help="where to draw the ratios of `schedule`, as an SVG file")
+    parser.add_argument(
+        "--plot", default="", help="where to draw the ratios of `schedule` or `train`, as an SVG file"
+    )
     parser.add_argument("--projects", default="", help="which of them `forecast` is to try, as 0:20")
     parser.add_argument("--part", default="", choices=("", "order", "optimum", "theta"), help="of `schedule`")
     options = parser.parse_args()
@@ -39,6 +42,7 @@ def main() -> None:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
     extras = {
         "schedule": {"instances": options.instances, "plot": options.plot, "part": options.part},
+        "train": {"plot": options.plot},
         "forecast": {"projects": options.projects},
     }
     for name in options.names or NAMES:

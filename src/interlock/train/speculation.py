@@ -142,8 +142,12 @@ class _Outlook:
     def __init__(self, queue: Sequence[Waiting], known: Mapping[Stack, bool]) -> None:
         self._queue = queue
         self._at = {change.task: at for at, change in enumerate(queue)}
-        self._before = _matter_before(queue)
-        self.weights = _weights(self._before)
+        related = _related(queue)
+        self._before = [others & ((1 << at) - 1) for at, others in enumerate(related)]
+        behind = [(others >> at + 1).bit_count() for at, others in enumerate(related)]
+        self.weights = [1 + BEHIND * count / len(queue) for count in behind]
+        """How much a build of each change is worth, beside its need (rule 4)."""
+        self.weights[:1] = [1 + BEHIND]
         self.known = {place: green for stack, green in known.items() if (place := self.place(stack))}
         self._expected = 0
         """The changes that are expected to land."""
@@ -214,8 +218,8 @@ class _Outlook:
         return min(max(chance, DOUBT), 1 - DOUBT)
 
 
-def _matter_before(queue: Sequence[Waiting]) -> list[int]:
-    """Those before each change that matter to it. Many read the same, so that is asked once for all."""
+def _related(queue: Sequence[Waiting]) -> list[int]:
+    """The changes that matter to each. Many read the same, so that is asked once for all of them."""
     readers: dict[tuple[str, ...] | None, int] = {}
     editors: dict[str, int] = {}
     for at, change in enumerate(queue):
@@ -231,19 +235,8 @@ def _matter_before(queue: Sequence[Waiting]) -> list[int]:
                 affects[at] |= several
     return [
         _union([edited[change.reads], affects[at], *(editors[path] for path in change.touches)])
-        & ((1 << at) - 1)
         for at, change in enumerate(queue)
     ]
-
-
-def _weights(before: Sequence[int]) -> list[float]:
-    """How much a build of each change is worth, beside its need (rule 4)."""
-    behind = [0] * len(before)
-    for several in before:
-        for other in _bits(several):
-            behind[other] += 1
-    weights = [1 + BEHIND * count / len(before) for count in behind]
-    return [1 + BEHIND, *weights[1:]] if weights else []
 
 
 def _union(sets: Iterable[int]) -> int:
