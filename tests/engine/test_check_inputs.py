@@ -147,3 +147,40 @@ def test_inputs_that_match_nothing_are_refused_before_anything_starts(scratch: S
     told = scratch.interlock("plan", code=2)
     assert "the input `lib/**` matches no file of the repository" in told
     assert "task-graph.yaml:5:" in told
+
+
+FLAKES = """\
+test -e done || exit 0
+count="$GATES/runs"
+echo run >> "$count"
+test "$(wc -l < "$count")" -ne 1
+"""
+"""A check that fails once, the first time that it sees a change."""
+
+
+def test_a_check_that_fails_once_is_run_again_and_recorded_as_flaky(scratch: Scratch) -> None:
+    scratch.write(check__sh=f'GATES="{scratch.gates}"\n{FLAKES}')
+    scratch.graph("  a: {goal: a}\n", "echo x > done", verify='["sh check.sh", "ls"]')
+    scratch.interlock(
+        "run", "--unsafe-no-sandbox"
+    )  # so that the check can count its runs in a folder outside
+    assert scratch.states() == {"a": "done"}
+    assert not scratch.facts("PhaseFailed")
+    assert (scratch.gates / "runs").read_text() == 2 * "run\n"
+    (flaked,) = [fact["fact"] for fact in scratch.facts("CheckFlaked")]
+    assert (flaked["task"], flaked["command"]) == ("a", "sh check.sh")
+    assert flaked["red_log"] != flaked["log"]
+    told = scratch.interlock("errors", "--flaky")
+    assert "`sh check.sh` failed 1 time in 3 runs and passed again" in told
+    assert flaked["red_log"] in told
+    assert "`ls`" not in told
+
+
+def test_a_check_that_fails_twice_is_held_against_the_change(scratch: Scratch) -> None:
+    scratch.write(check__sh=f'GATES="{scratch.gates}"\necho run >> "$GATES/runs"\ntest ! -e done\n')
+    scratch.graph("  a: {goal: a, retries: 0}\n", "echo x > done", verify="sh check.sh")
+    scratch.interlock("run", "--unsafe-no-sandbox", code=1)
+    assert scratch.states() == {"a": "failed"}
+    assert not scratch.facts("CheckFlaked")
+    assert (scratch.gates / "runs").read_text() == 3 * "run\n"
+    assert "no check has failed and passed" in scratch.interlock("errors", "--flaky")

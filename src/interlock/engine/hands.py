@@ -11,9 +11,16 @@ from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from interlock.agents import RESUMABLE
-from interlock.engine.canary import canary_of, check_order
+from interlock.engine.canary import canary_of
 from interlock.engine.env import Env
-from interlock.engine.judging import FEEDBACK_CHARS, commands_of, lost_in, refusal_of, verdict_of
+from interlock.engine.judging import (
+    FEEDBACK_CHARS,
+    commands_of,
+    lost_in,
+    order_of,
+    refusal_of,
+    verdict_of,
+)
 from interlock.engine.known import run_known
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
@@ -44,7 +51,6 @@ from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
 from interlock.train.sessions import resumed
-from interlock.verify.sources import is_source
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -190,7 +196,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     results, commit = await both(
         _run_checks(env, turn, merge.tree), _build(env, turn, main.commit, merge.tree, hoped)
     )
-    verdict = await verdict_of(env, turn, main, results)
+    verdict = await verdict_of(env, turn, main, results, merge.tree)
     if refused := refusal_of(turn, made, verdict):
         return [refused]
     seconds = sum(result.seconds for result in results if not result.reused)
@@ -226,22 +232,14 @@ async def _check_main(env: Env, turn: Turn, made: Work, *, on_main: bool) -> f.F
     `on_main`: the agent made a change, and all of it is there already.
     """
     main = await turn.see_main()
-    verdict = await verdict_of(env, turn, main, await _run_checks(env, turn, main.tree))
+    results = await _run_checks(env, turn, main.tree)
+    verdict = await verdict_of(env, turn, main, results, main.tree)
     return judged(turn, main, verdict, refusal_of(turn, made, verdict), on_main=on_main)
 
 
 async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]:
-    commands = commands_of(turn)
-    if not commands:
-        return []
-    task = turn.task.spec.id
-    name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
-    touched = _there(turn.task.change.work).touched
-    watched = tuple(path for path in touched if is_source(path))
-    order = check_order(turn.checks, name, tree, commands)
-    return await run_known(
-        env, replace(order, task=task, watched=watched, changed=touched), turn.checks.known
-    )
+    order = order_of(turn, tree)
+    return await run_known(env, order, turn.checks.known) if order.commands else []
 
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from interlock.engine.baseline import Trial, tried_on_main
+from interlock.engine.canary import check_order
 from interlock.engine.env import Env
+from interlock.engine.flakes import note_flaky, passed_again
 from interlock.engine.known import seen_by
 from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
@@ -14,9 +16,11 @@ from interlock.git.protocol import DIFF_BYTES
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.reason import Reason, Value, Why
-from interlock.model.task import Commit
+from interlock.model.task import Commit, Tree
 from interlock.train import Verdict, check_failed, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests
+from interlock.verify.protocol import CheckOrder
+from interlock.verify.sources import is_source
 
 FEEDBACK_CHARS = 8_000
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
@@ -28,11 +32,30 @@ def commands_of(turn: Turn) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
 
 
-async def verdict_of(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult]) -> Verdict:
-    """Judge the checks of a change on main."""
+def order_of(turn: Turn, tree: Tree) -> CheckOrder:
+    """All checks of a task, on a tree with its change."""
+    task = turn.task.spec.id
+    touched = turn.task.change.work.touched if turn.task.change.work else ()
+    watched = tuple(path for path in touched if is_source(path))
+    name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
+    order = check_order(turn.checks, name, tree, commands_of(turn))
+    return replace(order, task=task, watched=watched, changed=touched)
+
+
+async def verdict_of(
+    env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], tree: Tree
+) -> Verdict:
+    """Judge the checks of a change on main. A red one that may be flaky is run once more before it counts."""
+    await note_flaky(turn, results)
     last = {c: result for c in commands_of(turn) if (result := turn.checks.on_main_last(c))}
     verdict = judge(results, turn.task.spec, {}, last)
-    return verdict if verdict.passed else await _judge(env, turn, main, results, last)
+    if verdict.passed:
+        return verdict
+    verdict = await _judge(env, turn, main, results, last)
+    if green := await passed_again(env, turn, order_of(turn, tree), results, verdict):
+        results = [green.get(result.command, result) for result in results]
+        verdict = await _judge(env, turn, main, results, last)
+    return verdict
 
 
 async def _judge(

@@ -7,7 +7,7 @@ from interlock.engine.ledger import Ledger
 from interlock.events.baselines import last_on_main, on_main
 from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
-from interlock.events.known_checks import known_check
+from interlock.events.known_checks import known_check, was_red
 from interlock.events.state import TaskState
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
@@ -34,6 +34,10 @@ class KnownChecks:
     def known(self, key: CheckKey) -> CheckResult | None:
         """The known result of a check that depends on this; None: it must run."""
         return known_check(self.ledger.state, key)
+
+    def was_red(self, result: CheckResult) -> CheckResult | None:
+        """The earlier red result of the same check on the same files."""
+        return was_red(self.ledger.state, result.key) if result.key else None
 
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""

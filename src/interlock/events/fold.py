@@ -361,6 +361,7 @@ _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,
     f.SetupBuilt: _nothing,
+    f.CheckFlaked: _nothing,
     f.StateMoved: _nothing,
     Unreadable: _unreadable,
     f.StopRequested: _stop_requested,

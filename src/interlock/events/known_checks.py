@@ -18,8 +18,8 @@ from interlock.events.state import State
 from interlock.model.outcome import Baseline, CheckKey, CheckResult
 
 RESULTS_KEPT = 400
-NAMES_KEPT = 200
-"""The most names of passing tests that are kept of a result. Those of main are kept with its own results."""
+NAMES_KEPT = 3_000
+"""The most names of passing tests that are kept of a result. Those that main has too are not among them."""
 TIMES_KEPT, COMMANDS_KEPT = 9, 200
 """The most times of green checks that are kept for a command, and the most commands."""
 
@@ -30,7 +30,7 @@ def remember(state: State, checks: Sequence[CheckResult]) -> None:
     for check in checks:
         if (key := check.key) and _is_telling(check):
             known.pop(key, None)
-            known[key] = _trimmed(check)
+            known[key] = _trimmed(state, check)
     while len(known) > RESULTS_KEPT:
         del known[next(iter(known))]
 
@@ -87,10 +87,17 @@ def _reused(found: CheckResult) -> CheckResult:
     )
 
 
-def _trimmed(check: CheckResult) -> CheckResult:
-    suite = check.suite
-    if suite and (len(suite.passed) > NAMES_KEPT or not check.passed):
+def _trimmed(state: State, check: CheckResult) -> CheckResult:
+    """Keep the names of those passed tests that main does not have, unless one of main's is not among them."""
+    suite, main = check.suite, state.checks.baselines.get(check.command)
+    if suite and not check.passed:
         suite = replace(suite, passed=(), failed=(), beside=())
+    elif suite and main and main.result.suite and main.result.suite.names_passes and suite.names_passes:
+        had = set(main.result.suite.passed)
+        if had <= set(suite.passed):
+            suite = replace(suite, passed=tuple(name for name in suite.passed if name not in had))
+    if suite and len(suite.passed) > NAMES_KEPT:
+        suite = replace(suite, passed=())
     return replace(check, tail="", suite=suite)
 
 

@@ -71,7 +71,7 @@ SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
     **dict.fromkeys(_PROPOSING, Shape(1, "0.2.0")),
     **dict.fromkeys(("PullRequestSeen", "StatementsDelayed", "OverlapSeen", "OverlapGone"), Shape(1, ANY)),
-    **dict.fromkeys(("BuildStarted", "BuildEnded", "Bumped"), Shape(1, ANY)),
+    **dict.fromkeys(("BuildStarted", "BuildEnded", "Bumped", "CheckFlaked"), Shape(1, ANY)),
 }
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 

@@ -281,6 +281,21 @@ class CanaryTried(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckFlaked(Fact):
+    """A check failed and passed on the same files, in the same environment: it counts as passed."""
+
+    task: TaskId
+    attempt: int
+    command: str
+    saw: Tree = Tree("")
+    """The tree that it could see, both times."""
+    environment: str = ""
+    red_log: str = ""
+    """The output of the run that failed, and of the one that passed."""
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BaseChecked(Fact):
     """The result of one of the project's checks on a tree of main itself."""
 

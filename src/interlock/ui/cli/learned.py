@@ -9,6 +9,7 @@ from interlock.events.finished import recall_all
 from interlock.events.state import State
 from interlock.events.state_parts import LessonState
 from interlock.learn.errors import Errors, FailureGroup
+from interlock.learn.flakes import Flakes
 from interlock.learn.usefulness import figures, is_better
 from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
@@ -23,11 +24,13 @@ from interlock.ui.queries.learned import (
     failure_document,
     find_failure,
     find_lesson,
+    flaky_document,
     lesson_document,
     next_step,
 )
 from interlock.ui.reading import all_rows
 from interlock.ui.words.causes import lesson_figures
+from interlock.ui.words.checks import flaky_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.reasons import reason_text
 
@@ -35,11 +38,17 @@ from interlock.ui.words.reasons import reason_text
 @cli_command("errors")
 @click.argument("error", required=False, metavar="[ID]")
 @click.option("--all", "everything", is_flag=True, help="Also show failures that no task has any more.")
-async def errors_command(invocation: Invocation, error: str | None, everything: bool) -> None:
+@click.option("--flaky", is_flag=True, help="Show the checks that failed and passed on the same files.")
+async def errors_command(invocation: Invocation, error: str | None, everything: bool, flaky: bool) -> None:
     """Show each failure once: its tasks, its times, and the fix if there was one.
 
     With ID, show every occurrence. For example: interlock errors --all
     """
+    if flaky:
+        if error is not None or everything:
+            raise UsageError("--flaky takes no ID and no --all", "interlock errors --flaky")
+        await _show_flaky(invocation)
+        return
     async with opened(invocation) as project:
         state = recall_all((await read(project.store)).state)
         errors = Errors(state, reason_text)
@@ -62,6 +71,23 @@ async def errors_command(invocation: Invocation, error: str | None, everything: 
         note(f"{none}{past} that no task has any more: interlock errors --all")
     elif not found:
         note("no failures")
+
+
+async def _show_flaky(invocation: Invocation) -> None:
+    flakes = Flakes()
+    async with opened(invocation) as project:
+        async for row in all_rows(project.store):
+            flakes.add(row)
+    found = flakes.found()
+    if invocation.wants_json():
+        say_json([flaky_document(check) for check in found])
+        return
+    for check in found:
+        say(flaky_text(check))
+        for flake in check.flakes[-SHOWN:]:
+            say(f"  {clock(flake.time)} {flake.task}, attempt {flake.attempt}: {flake.log or 'no log'}")
+    if not found:
+        note("no check has failed and passed on the same files")
 
 
 def _lines(state: State, trouble: FailureGroup) -> Iterator[str]:

@@ -6,6 +6,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.events.state_parts import LessonState
 from interlock.learn.errors import FailureGroup
+from interlock.learn.flakes import FlakyCheck
 from interlock.learn.usefulness import is_better
 from interlock.model.errors import UsageError
 from interlock.model.outcome import ErrorClass
@@ -85,4 +86,16 @@ def lesson_document(known: LessonState) -> dict[str, object]:
         "with": {"tried": known.with_tried, "landed": known.with_landed},
         "without": {"tried": known.without_tried, "landed": known.without_landed},
         "helps": round(is_better(known), 3),
+    }
+
+
+def flaky_document(check: FlakyCheck) -> dict[str, object]:
+    return {
+        "command": check.command,
+        "runs": check.runs,
+        "flaked": len(check.flakes),
+        "flakes": [
+            {"task": flake.task, "attempt": flake.attempt, "time": flake.time, "log": flake.log}
+            for flake in check.flakes
+        ],
     }

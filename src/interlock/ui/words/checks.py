@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from interlock.events.baselines import known_failures
 from interlock.events.state import State
+from interlock.learn.flakes import FlakyCheck
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import Unable
 from interlock.ui.plain import counted, inert, one_line
@@ -113,3 +114,10 @@ def _named(check: CheckResult, otherwise: str) -> str:
 
 def _of(check: CheckResult) -> str:
     return f" ({check.about})" if check.about else ""
+
+
+def flaky_text(check: FlakyCheck) -> str:
+    flaked = counted(len(check.flakes), "time")
+    return (
+        f"`{one_line(inert(check.command))}` failed {flaked} in {counted(check.runs, 'run')} and passed again"
+    )

@@ -100,6 +100,11 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "" if fact.noticed else "red",
         _canary(canary_text(canary_result(fact), fact.commands), fact),
     ),
+    f.CheckFlaked: lambda fact: (
+        "yellow",
+        f"{fact.task}: `{fact.command}` failed and passed again on the same files. "
+        "More: interlock errors --flaky",
+    ),
     f.ScopeAnswered: lambda fact: (
         "" if fact.granted else "yellow",
         f"{fact.task}: {'may also edit' if fact.granted else 'may not edit'} "
