@@ -107,3 +107,13 @@ def test_a_snapshot_keeps_them() -> None:
     state = after(GREEN)
     again = unpack(pack(state), state.hash)
     assert again and known_check(again, KEY) == known_check(state, KEY)
+
+
+def test_of_a_large_suite_only_the_names_that_main_lacks_are_kept() -> None:
+    """A snapshot must not hold the names of thousands of tests once for each change."""
+    many = tuple(f"test {number}" for number in range(500))
+    on_main = replace(GREEN, saw=T1, change="", suite=SuiteResult(many, (), 500, 0))
+    state = after(on_main, replace(GREEN, suite=SuiteResult((*many, "new"), (), 501, 0)))
+    assert state.checks.baselines["make"].result.suite
+    kept = state.checks.known[KEY].suite
+    assert kept and kept.passed == ("new",)

@@ -1,6 +1,6 @@
 """`plan`: the graph checked and drawn, and nothing left behind (W3, W4, T5)."""
 
-from tests.ui.conftest import Lab, task
+from tests.ui.conftest import Lab, git, task
 
 GRAPH = """\
 version: 1
@@ -97,3 +97,66 @@ def test_problems_come_with_their_place_and_a_count(lab: Lab) -> None:
     assert "task-graph.yaml:7:" in result.err
     assert "did you mean `db`?" in result.err
     assert "error: 2 to fix" in result.err
+
+
+AREAS = """\
+version: 1
+defaults:
+  agent: coder
+  verify:
+    - {run: "pytest one", inputs: [one/**, lib/**]}
+    - {run: "pytest two", inputs: [two/**, lib/**]}
+    - "ruff check"
+agents:
+  coder: {use: command, run: ["true"]}
+tasks:
+  first: {goal: Change one, touches: [one/a.py]}
+  both: {goal: Change the library, touches: [lib/**], done_when: "pytest lib"}
+  open: {goal: Change anything}
+"""
+
+
+def with_files(lab: Lab, *names: str) -> None:
+    for name in names:
+        (lab.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (lab.root / name).write_text("x = 1\n")
+    git(lab.root, "add", "-A")
+    git(lab.root, "commit", "-qm", "files")
+
+
+def test_plan_says_which_checks_each_task_will_need(lab: Lab) -> None:
+    """D14."""
+    with_files(lab, "one/a.py", "two/b.py", "lib/c.py")
+    out = with_graph(lab, AREAS).run("plan").out
+    assert "checks         9 of 10 probably run, by `touches`" in out
+    assert "  first: `pytest one`, `ruff check`, reuses 1" in out
+    assert "  open: `pytest one`, `pytest two`, `ruff check`\n" in out
+    assert lab.run("plan", "--json").json["checks"]["first"] == {
+        "runs": ["pytest one", "ruff check"],
+        "reused": ["pytest two"],
+    }
+
+
+def test_plan_proposes_inputs_for_folders_with_tests_of_their_own(lab: Lab) -> None:
+    """The line can stand in the graph as it is."""
+    with_files(
+        lab, "one/a.py", "one/tests/test_a.py", "two/b.py", "two/test_b.py", "docs/c.py", "conftest.py"
+    )
+    with_graph(lab, GRAPH.replace("agent: coder,", 'agent: coder, verify: "python -m pytest -q",'))
+    out = lab.run("plan").out
+    assert "proposal       2 folders have tests of their own" in out
+    (line,) = [line.strip() for line in out.splitlines() if line.startswith("  verify: [")]
+    with_graph(lab, GRAPH.replace("{agent: coder, estimate: 10m}", f"{{agent: coder, {line}}}"))
+    plan = lab.run("plan", "--json").json
+    assert plan["proposed_checks"] == []
+    task = plan["graph"]["tasks"][0]
+    assert task["inputs"] == [
+        ["python -m pytest -q one", ["one/**", "conftest.py"]],
+        ["python -m pytest -q two", ["two/**", "conftest.py"]],
+    ]
+
+
+def test_plan_proposes_nothing_where_the_tests_are_one_suite(lab: Lab) -> None:
+    with_files(lab, "src/a.py", "src/b.py", "tests/test_a.py", "scripts/c.py")
+    with_graph(lab, GRAPH.replace("agent: coder,", 'agent: coder, verify: "pytest -q",'))
+    assert "proposal" not in lab.run("plan").out

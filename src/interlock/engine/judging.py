@@ -42,9 +42,7 @@ def order_of(turn: Turn, tree: Tree) -> CheckOrder:
     return replace(order, task=task, watched=watched, changed=touched)
 
 
-async def verdict_of(
-    env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], tree: Tree
-) -> Verdict:
+async def verdict_of(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], tree: Tree) -> Verdict:
     """Judge the checks of a change on main. A red one that may be flaky is run once more before it counts."""
     await note_flaky(turn, results)
     last = {c: result for c in commands_of(turn) if (result := turn.checks.on_main_last(c))}

@@ -16,6 +16,7 @@ from dataclasses import replace
 from interlock.events.baselines import carried_over
 from interlock.events.state import State
 from interlock.model.outcome import Baseline, CheckKey, CheckResult
+from interlock.model.suite import SuiteResult
 
 RESULTS_KEPT = 400
 NAMES_KEPT = 3_000
@@ -88,17 +89,19 @@ def _reused(found: CheckResult) -> CheckResult:
 
 
 def _trimmed(state: State, check: CheckResult) -> CheckResult:
-    """Keep the names of those passed tests that main does not have, unless one of main's is not among them."""
-    suite, main = check.suite, state.checks.baselines.get(check.command)
-    if suite and not check.passed:
-        suite = replace(suite, passed=(), failed=(), beside=())
-    elif suite and main and main.result.suite and main.result.suite.names_passes and suite.names_passes:
-        had = set(main.result.suite.passed)
-        if had <= set(suite.passed):
-            suite = replace(suite, passed=tuple(name for name in suite.passed if name not in had))
-    if suite and len(suite.passed) > NAMES_KEPT:
-        suite = replace(suite, passed=())
+    suite = check.suite and _new_names(state, check, check.suite)
     return replace(check, tail="", suite=suite)
+
+
+def _new_names(state: State, check: CheckResult, suite: SuiteResult) -> SuiteResult:
+    """Keep the names of the passed tests that main does not have, or of all if one of main is gone."""
+    if not check.passed:
+        return replace(suite, passed=(), failed=(), beside=())
+    main = state.checks.baselines.get(check.command)
+    had = set(main.result.suite.passed if main and main.result.suite else ())
+    if had <= set(suite.passed):
+        suite = replace(suite, passed=tuple(name for name in suite.passed if name not in had))
+    return suite if len(suite.passed) <= NAMES_KEPT else replace(suite, passed=())
 
 
 def note_times(times: dict[str, tuple[float, ...]], checks: Sequence[CheckResult]) -> None:

@@ -285,8 +285,8 @@ class CheckFlaked(Fact):
     """A check failed and passed on the same files, in the same environment: it counts as passed."""
 
     task: TaskId
-    attempt: int
-    command: str
+    attempt: int = 0
+    command: str = ""
     saw: Tree = Tree("")
     """The tree that it could see, both times."""
     environment: str = ""

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from interlock.ui.queries.plan import (
     standing_of,
     with_added,
 )
+from interlock.ui.words.plan_checks import check_lines
 from interlock.ui.words.reasons import reason_text
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def plan_command(
     For example: interlock plan --estimate --max-parallel 8
     """
     flags = replace(invocation, settings={**invocation.settings, "max_parallel": max_parallel})
-    written, state, many, depth, missing = run_async(_read(flags, graph))
+    written, state, many, depth, missing, files = run_async(_read(flags, graph))
     read = with_added(written, state)
     picked = selected(read, chosen)
     limit = agents_at_once(read, state, many)
@@ -75,7 +76,7 @@ def plan_command(
     analysis = analyse(read.tasks, limit, standing)
     foreseen = foresee_plan(written, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
-        document = plan_document(read, analysis)
+        document = plan_document(read, analysis, files)
         say_json(document | {"estimate": foreseen} if estimate else document)
     elif form in ("mermaid", "dot"):
         draw = mermaid if form == "mermaid" else dot
@@ -92,6 +93,8 @@ def plan_command(
         if foreseen and analysis.order:
             for line in foreseen_lines(foreseen):
                 say(line)
+        for line in check_lines(read, analysis.order, files):
+            say(line)
         if analysis.order or analysis.unscheduled:
             say(f"\nnext: {paint(_next(analysis, standing, _agreement(invocation, graph)), 'cyan')}")
 
@@ -128,7 +131,7 @@ def foreseen_lines(foreseen: "Foreseen") -> Iterator[str]:
 
 async def _read(
     invocation: Invocation, path: Path | None
-) -> tuple[Graph, State, "Parallel", int, "list[Lack]"]:
+) -> tuple[Graph, State, "Parallel", int, "list[Lack]", Collection[str]]:
     from interlock.engine.parallel import parallel
     from interlock.ui.cli.lacks import lacks
 
@@ -139,7 +142,8 @@ async def _read(
         many = parallel(said, origin, state, project.host.read())
         if not many.auto:
             state.limits.categories = {}  # a number that a person gave holds for every kind of work
-        return graph, state, many, project.lane_depth, await lacks(project, graph.setup)
+        files = await project.repository.files()
+        return graph, state, many, project.lane_depth, await lacks(project, graph.setup), files
 
 
 def _limit_text(limit: int, many: "Parallel") -> str:

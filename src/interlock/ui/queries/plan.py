@@ -1,5 +1,6 @@
 """The plan before anything runs: limits, standing and forecast; and the graph as Mermaid and Graphviz."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from interlock.events.state import State
 from interlock.learn.categories import category
 from interlock.model.task import OriginKind, TaskId
 from interlock.plan import Analysis, Graph, Standing, changes
+from interlock.plan.needed import needed_checks, proposed_checks
 from interlock.ui.words.reasons import reason_object, with_reasons
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def with_added(graph: Graph, state: State) -> Graph:
     return replace(graph, tasks=(*graph.tasks, *added))
 
 
-def plan_document(graph: Graph, analysis: Analysis) -> dict[str, object]:
+def plan_document(graph: Graph, analysis: Analysis, files: Collection[str] = ()) -> dict[str, object]:
     """The document of `interlock plan`, with the sentence beside each reason."""
     found: dict[str, Any] = msgspec.to_builtins(analysis, enc_hook=str)
     unscheduled = {name: reason_object(reason) for name, reason in analysis.unscheduled.items()}
@@ -40,6 +42,10 @@ def plan_document(graph: Graph, analysis: Analysis) -> dict[str, object]:
         "analysis": {**found, "unscheduled": unscheduled},
         "categories": with_reasons({task.id: category(task) for task in graph.tasks}),
         "may_proceed": analysis.may_proceed,
+        "checks": {task.id: needed_checks(task) for task in graph.tasks},
+        "proposed_checks": [
+            {"run": command, "inputs": inputs} for command, inputs in proposed_checks(graph.tasks, files)
+        ],
     }
 
 
