@@ -7,6 +7,7 @@ It looks at the bare repository for what GitHub computes from commits: if a bran
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -223,7 +224,11 @@ def main(words: list[str]) -> int:
     except Trouble as trouble:
         sys.stderr.write(f"{trouble}\n")
         return 1
+    kill = words[:2] == pulls.state["kill_after"]
+    pulls.state["kill_after"] = [] if kill else pulls.state["kill_after"]
     pulls.save()
+    if kill:  # what started it dies, before it reads what is printed
+        os.kill(os.getppid(), signal.SIGKILL)
     sys.stdout.write(f"{said}\n")
     return 0
 

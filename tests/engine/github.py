@@ -22,7 +22,14 @@ class GitHub:
         self.file = folder / "pulls.json"
         self.file.write_text(
             json.dumps(
-                {"pulls": {}, "labels": ["agents"], "required": False, "auto_merge": True, "down": False}
+                {
+                    "pulls": {},
+                    "labels": ["agents"],
+                    "required": False,
+                    "auto_merge": True,
+                    "down": False,
+                    "kill_after": [],
+                }
             )
         )
         program = folder / "gh"

@@ -42,6 +42,7 @@ def test_a_change_is_proposed_with_its_evidence_and_main_does_not_move(scratch: 
     assert scratch.git("rev-parse", "main") == before == hub.remote.git("rev-parse", "main")
     assert hub.remote.git("rev-parse", "interlock/a") == passed["fact"]["commit"]
     assert (pull["title"], pull["headRefName"]) == ("Write the file a", "interlock/a")
+    assert "attempt 1: land proposed" in scratch.read("explain", "a")
     for part in (
         passed["fact"]["commit"],
         passed["fact"]["tree"],
@@ -87,9 +88,9 @@ def test_a_run_goes_on_while_pull_requests_are_open_as_long_as_it_is_told(
 ) -> None:
     scratch.write(interlock__toml=SETTINGS + 'pull_request_wait = "10m"\n')
     run = scratch.start("run")
-    run.wait_for_line("a: pull request #12 opened")
+    run.wait_for_line("a: proposed as pull request #12")
     hub.merge(12)
-    run.wait_for_line("b: pull request #13 opened")
+    run.wait_for_line("b: proposed as pull request #13")
     hub.merge(13)
     assert run.wait() == 0
     assert scratch.states() == {"a": "done", "b": "done"}
@@ -173,7 +174,7 @@ def test_labels_are_set_and_the_forge_merges_by_itself_what_is_verified(
     scratch.git("push", "-q")
     run = scratch.start("run")
     run.wait_for_line("a: landed as")
-    run.wait_for_line("c: pull request")
+    run.wait_for_line("c: proposed as pull request")
     run.interrupt()
     run.wait()
     merges = [call[2] for call in hub.calls if call[:2] == ["pr", "merge"]]
@@ -243,6 +244,18 @@ def test_a_kill_around_a_proposal_leaves_one_pull_request(
     (passed,) = scratch.facts("CandidatePassed")
     assert hub.remote.git("rev-parse", "interlock/a") == passed["fact"]["commit"]
     assert pull["state"] == "OPEN"
+
+
+@pytest.mark.crash
+def test_a_kill_after_the_forge_has_opened_a_pull_request_leads_to_no_second_one(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    hub.set(kill_after=["pr", "create"])
+    scratch.interlock("run", code=None)
+    assert scratch.facts("PullRequestOpened") == []
+    scratch.interlock("run", "--no-input", code=WAITING)
+    assert [pull["number"] for pull in hub.pulls] == [12]
+    assert reason(scratch, "a").startswith("pull request #12 is open")
 
 
 @pytest.mark.parametrize("has_remote", [True, False], ids=["remote", "alone"])

@@ -75,7 +75,7 @@ def test_the_text_has_the_goal_the_checks_the_commit_and_the_agent() -> None:
     assert text == (
         "> Interlock-Task: other\nFixes #3\n\n"
         "## Evidence\n\n"
-        "**Verified**: verified on the merged tree.\n\n"
+        "**Verified on the merged tree**.\n\n"
         "Tested commit: c1, tree t1, on top of main at m0. "
         "If main has moved on, the merged result was not tested.\n\n"
         "| check | result | time |\n|---|---|---|\n"

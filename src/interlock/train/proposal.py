@@ -24,7 +24,11 @@ def _evidence(candidate: Candidate, branch: str) -> Iterator[str]:
     grade = worth(candidate.evidence)
     yield "## Evidence"
     yield ""
-    yield f"**{'Verified' if candidate.evidence.is_verified else 'Unverified'}**: {grade}."
+    yield (
+        f"**{grade[0].upper()}{grade[1:]}**."
+        if candidate.evidence.is_verified
+        else f"**Unverified**: {grade}."
+    )
     yield ""
     yield (
         f"Tested commit: {candidate.commit}, tree {candidate.tree}, on top of {branch} at {candidate.base}. "

@@ -87,6 +87,7 @@ OUTCOMES: dict[type[f.Fact], str] = {
     f.WorkFinished: "passed",
     f.CandidatePassed: "passed",
     f.Landed: "landed",
+    f.PullRequestOpened: "proposed",
     f.CandidateStale: "stale",
     f.PhaseFailed: "failed",
     f.QuestionAsked: "asked",

@@ -107,7 +107,7 @@ def standing_text(standing: str) -> str:
 
 def opened_text(number: int, url: str) -> str:
     """A proposal that was made, or updated."""
-    return f"pull request #{number} opened: {url}" if number else f"proposed as a patch: {url}"
+    return f"proposed as pull request #{number}: {url}" if number else f"proposed as a patch: {url}"
 
 
 def _pull_request(reason: Reason, _: str) -> str:
