@@ -172,6 +172,15 @@ class Background:
         except subprocess.TimeoutExpired:
             raise AssertionError(f"it did not end: {''.join(self._lines)}") from None
 
+    def kill_after(self, seconds: float) -> bool:
+        """Kill it after so long; False if it had ended by itself."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.close()
+            return True
+        return False
+
     @property
     def output(self) -> str:
         """All it has printed, once it has ended."""
