@@ -201,8 +201,9 @@ def test_a_forge_that_does_not_answer_is_waited_for(scratch: Scratch, hub: GitHu
     assert "gh auth status" in scratch.interlock("run", code=7)
 
 
+@pytest.mark.parametrize("how", ["merge", pytest.param("squash", marks=pytest.mark.thorough)])
 def test_commits_that_a_reviewer_pushed_to_the_branch_are_not_taken_away(
-    scratch: Scratch, hub: GitHub
+    scratch: Scratch, hub: GitHub, how: str
 ) -> None:
     scratch.interlock("run", code=WAITING)
     hub.review(12, "Go on from the commit that I push now.")
@@ -216,7 +217,8 @@ def test_commits_that_a_reviewer_pushed_to_the_branch_are_not_taken_away(
     run = scratch.start("run")
     run.wait_for_line("origin/interlock/a has commits that Interlock did not push")
     assert hub.remote.git("rev-parse", "interlock/a") == theirs
-    hub.merge(12)
+    hub.merge(12, how)
+    run.wait_for_line("b: implement started")
     run.wait()
     assert scratch.git("show", "main:more.txt") == "1"
 

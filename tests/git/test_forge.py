@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from interlock.git.forge import ForgeFailed, GitHub, Patches, forge_of, repository_of, standing_of
+from interlock.git.forge import GitHub, Patches, forge_of, repository_of, standing_of
+from interlock.git.forge_program import ForgeFailed
+from interlock.git.gitlab import GitLab
 from interlock.git.merged import merged_as
-from interlock.model.pull_request import Standing
-from interlock.model.task import Commit
+from interlock.model.pull_request import Proposal, Proposed, Review, Standing
+from interlock.model.task import Commit, TaskId
 from tests.git.world import World, git, run
 
 OPEN = {"state": "OPEN", "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN", "reviews": []}
@@ -22,7 +24,8 @@ OPEN = {"state": "OPEN", "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN", 
         ("https://github.com/owner/name/", "github.com/owner/name"),
         ("git@github.example.org:owner/na.me", "github.example.org/owner/na.me"),
         ("ssh://git@github.com:22/owner/name.git", "github.com/owner/name"),
-        ("https://gitlab.com/group/sub/name.git", ""),
+        ("https://gitlab.com/group/sub/name.git", "gitlab.com/group/sub/name"),
+        ("https://example.org/some/long/name.git", ""),
         ("/srv/git/name.git", ""),
         ("", ""),
     ],
@@ -144,3 +147,110 @@ def test_a_merge_is_found_however_it_was_made(world: World, how: Any, name: str)
     found = run(merged_as(world.place, base, commit))
     expected = commit if name == "proposed" else git(world.root, "rev-parse", name) if name else None
     assert (found.commit if found else None) == expected
+
+
+GLAB = """\
+#!/usr/bin/env python3
+import json, pathlib, sys
+folder = pathlib.Path(__file__).parent
+words = sys.argv[1:]
+with (folder / "calls").open("a") as calls:
+    calls.write(json.dumps(words) + "\\n")
+answers = json.loads((folder / "answers").read_text())
+path = next(word for word in words if word.startswith("projects/"))
+key = f"{words[2]} {path.partition('merge_requests')[2].partition('?')[0]}".strip()
+if key not in answers:
+    sys.exit("glab: 404 Not Found (HTTP 404)")
+print(json.dumps(answers[key]))
+"""
+
+
+class Glab:
+    """A `glab` that answers as it was told, and remembers what it was asked."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        folder.mkdir()
+        self._folder = folder
+        (folder / "glab").write_text(GLAB)
+        (folder / "glab").chmod(0o755)
+        patch.setenv("PATH", str(folder), prepend=":")
+
+    def answer(self, answers: dict[str, object]) -> None:
+        (self._folder / "answers").write_text(json.dumps(answers))
+
+    @property
+    def calls(self) -> list[list[str]]:
+        return [json.loads(line) for line in (self._folder / "calls").read_text().splitlines()]
+
+
+PROPOSAL = Proposal(TaskId("a"), "T", "B", "interlock/a", "main", Commit("c1"), Commit("m0"), ("x", "y"))
+REQUEST_URL = "https://gitlab.com/g/n/-/merge_requests/7"
+REQUEST = {"iid": 7, "web_url": REQUEST_URL}
+
+
+@pytest.fixture
+def glab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Glab:
+    return Glab(tmp_path / "bin", monkeypatch)
+
+
+def test_a_merge_request_is_opened_once_and_then_updated(world: World, glab: Glab) -> None:
+    forge = GitLab(world.place, "gitlab.com/g/sub/n")
+    glab.answer({"GET": [], "POST": REQUEST})
+    assert run(forge.propose(PROPOSAL)) == Proposed(7, REQUEST_URL)
+    glab.answer({"GET": [REQUEST], "PUT /7": REQUEST})
+    assert run(forge.propose(PROPOSAL)) == Proposed(7, REQUEST_URL)
+    look, created, _, updated = glab.calls
+    assert look[:5] == ["api", "--method", "GET", "--hostname", "gitlab.com"]
+    assert look[5] == (
+        "projects/g%2Fsub%2Fn/merge_requests?state=opened&source_branch=interlock%2Fa&target_branch=main"
+    )
+    assert {"source_branch=interlock/a", "target_branch=main", "title=T", "labels=x,y"} <= {*created}
+    assert updated[2:6:3] == ["PUT", "projects/g%2Fsub%2Fn/merge_requests/7"]
+
+
+@pytest.mark.parametrize(
+    ("change", "standing"),
+    [
+        ({"state": "merged", "merge_commit_sha": "c9"}, Standing.MERGED),
+        ({"state": "closed"}, Standing.CLOSED),
+        ({"detailed_merge_status": "mergeable"}, Standing.OPEN),
+        ({"detailed_merge_status": "conflict"}, Standing.CONFLICTS),
+        ({"detailed_merge_status": "need_rebase"}, Standing.BEHIND),
+        ({"detailed_merge_status": "draft_status"}, Standing.DRAFT),
+        ({"detailed_merge_status": "ci_still_running"}, Standing.CHECKS_PENDING),
+        ({"detailed_merge_status": "ci_must_pass"}, Standing.CHECKS_FAILED),
+        ({"detailed_merge_status": "not_approved"}, Standing.REVIEW_REQUIRED),
+    ],
+)
+def test_the_state_of_a_merge_request_is_read(
+    world: World, glab: Glab, change: dict[str, object], standing: Standing
+) -> None:
+    glab.answer({"GET /7": {"state": "opened", **change}, "GET /7/reviewers": []})
+    assert run(GitLab(world.place).view(7, Commit("c1"))).standing is standing
+    assert glab.calls[0][-1] == "projects/:fullpath/merge_requests/7"
+
+
+def test_a_reviewer_who_requests_changes_sends_all_notes_of_theirs(world: World, glab: Glab) -> None:
+    def note(number: int, author: str, body: str, **more: object) -> dict[str, object]:
+        return {"id": number, "author": {"username": author}, "body": body, "system": False, **more}
+
+    notes = [
+        note(1, "grace", "Say it better."),
+        note(2, "stranger", "no"),
+        note(3, "grace", "this word", position={"new_path": "a.txt", "new_line": 4}),
+        note(4, "grace", "requested changes", system=True),
+    ]
+    people = [
+        {"user": {"username": "grace"}, "state": "requested_changes"},
+        {"user": {"username": "bob"}, "state": "approved"},
+    ]
+    glab.answer({"GET /7": {"state": "opened"}, "GET /7/reviewers": people, "GET /7/notes": notes})
+    found = run(GitLab(world.place).view(7, Commit("c1")))
+    assert found.standing is Standing.CHANGES_REQUESTED
+    assert found.reviews == (Review("grace@3", "grace", "Say it better.\na.txt:4: this word"),)
+
+
+def test_an_error_of_gitlab_is_named(world: World, glab: Glab) -> None:
+    glab.answer({})
+    with pytest.raises(ForgeFailed, match=r"`glab api --method PUT` failed: glab: 404 Not Found"):
+        run(GitLab(world.place).merge_when_ready(7, Commit("c1")))

@@ -46,7 +46,9 @@ def test_a_review_goes_back_once() -> None:
         f.ReviewReceived(TaskId("a"), 7, "grace", "<better><much>", ("grace@1", "grace@2"))
     ]
     task = proposed()
-    task.change.pull_request = OpenPullRequest(7, "", Commit("c1"), Standing.CHANGES_REQUESTED, ("grace@1",))
+    task.change.pull_request = OpenPullRequest(
+        7, "", Commit("c1"), Commit("m0"), Standing.CHANGES_REQUESTED, ("grace@1",)
+    )
     assert seen(Standing.CHANGES_REQUESTED, REVIEW, task=task) == []
 
 

@@ -19,9 +19,9 @@ class LandingSettings:
     on_red_main: Literal["freeze", "revert", "judge"] = "freeze"
     """The rule while a commit from outside makes checks fail on main. `freeze`: only a fix or a revert lands.
     `revert`: that commit is also reverted. `judge`: changes land that make nothing worse."""
-    forge: Literal["auto", "gh", "none"] = "auto"
-    """The program that opens pull requests. `auto`: `gh`, if it is installed and the remote has the
-    address of a forge. `none`: each proposal is a branch and a patch."""
+    forge: Literal["auto", "gh", "glab", "none"] = "auto"
+    """The program that opens pull requests. `auto`: `glab` for an address with `gitlab`, else
+    `gh`, if it is installed. `none`, and without a program: each proposal is a branch and a patch."""
     pull_request_prefix: str = "interlock/"
     """The branch of a pull request is this and the name of its task."""
     pull_request_labels: tuple[str, ...] = ()

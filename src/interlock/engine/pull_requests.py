@@ -22,15 +22,16 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import State, TaskState
-from interlock.git.forge import Forge, ForgeFailed, Patches
-from interlock.git.merged import merged_as
+from interlock.git.forge import Forge, Patches
+from interlock.git.forge_program import ForgeFailed
+from interlock.git.merged import merged_as, on_branch
 from interlock.git.place import Place, ref_word
 from interlock.git.push import Push, PushOutcome, is_on_upstream, push_branch
 from interlock.git.upstream import upstream_of
 from interlock.model.claim import Claim
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.outcome import Landing
-from interlock.model.pull_request import Proposal, Review
+from interlock.model.pull_request import Proposal, Review, Standing
 from interlock.model.reason import Why
 from interlock.model.task import Commit
 from interlock.train import retry
@@ -107,36 +108,46 @@ class PullRequests:
         )
 
     async def look(self, task: TaskState, main: Commit) -> Sequence[f.Fact]:
-        """Look at the pull request that a task waits for; return what is new."""
+        """Look at the pull request of a task; return what is new. One that is merged while its agent works on
+        a review ends the task too."""
+        opened = task.change.pull_request
         if found := await self._found(task):
             return found
-        made = task.change.candidate
-        if task.proposed is None or made is None:
+        if opened is None:
             return []
-        seen = await self.forge.view(task.proposed.number, made.commit)
-        return news(task, seen, main, lambda review: _quote(task, review))
+        seen = await self.forge.view(opened.number, opened.commit)
+        tip = await on_branch(self.place, seen.merged_as) if seen.standing is Standing.MERGED else None
+        if tip:  # with more in it than was proposed
+            return [f.LandingSeen(task.spec.id, tip.commit, tip.parent, tip.tree)]
+        return news(task, seen, main, lambda review: _quote(opened.number, review))
 
     async def _found(self, task: TaskState) -> list[f.Fact]:
         """Return the landing of a task whose change is on the branch here (rule 3)."""
-        made = task.change.candidate
-        found = await merged_as(self.place, made.base, made.commit) if made else None
-        if made is None or found is None:
+        made, opened = task.change.candidate, task.change.pull_request
+        if made and (found := await merged_as(self.place, made.base, made.commit)):
+            if found.commit == made.commit:
+                return [landed(task, made)]
+        elif opened is None or not (found := await merged_as(self.place, opened.base, opened.commit)):
             return []
-        if found.commit == made.commit:
-            return [landed(task, made)]
         return [f.LandingSeen(task.spec.id, found.commit, found.parent, found.tree)]
 
 
-def _quote(task: TaskState, review: Review) -> str:
-    number = task.proposed.number if task.proposed else 0
+def _quote(number: int, review: Review) -> str:
     return quoted(f"What {review.author} wrote about pull request #{number}", review.text, FEEDBACK_CHARS)
 
 
-def waiting(state: State) -> list[TaskState]:
-    """The tasks of this run whose pull request is open."""
+def followed(state: State) -> list[TaskState]:
+    """The tasks of this run that have a pull request and are not over."""
     return [
-        task for name, task in state.tasks.items() if task.proposed is not None and state.is_selected(name)
+        task
+        for name, task in state.tasks.items()
+        if task.change.pull_request is not None and not task.is_over and state.is_selected(name)
     ]
+
+
+def waiting(state: State) -> list[TaskState]:
+    """Those of them that wait for it."""
+    return [task for task in followed(state) if task.proposed is not None]
 
 
 class PullRequestWatch:
@@ -160,7 +171,7 @@ class PullRequestWatch:
 
     async def look(self) -> bool:
         """Look once at each that a task waits for; True if there was news."""
-        tasks = waiting(self._ledger.state)
+        tasks = followed(self._ledger.state)
         if not tasks:
             return False
         facts: list[f.Fact] = []

@@ -21,7 +21,7 @@ _INTERPRETER = re.compile(
     r"(.*/)?((ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|deno|bun|tsx|awk|source|\.)"
 )
 HOST_PROGRAMS = (
-    *("bash", "bwrap", "docker", "du", "env", "gh", "git", "git-lfs", "gpg", "gpgsm", "mount"),
+    *("bash", "bwrap", "docker", "du", "env", "gh", "git", "glab", "git-lfs", "gpg", "gpgsm", "mount"),
     *("notify-send", "osascript", "podman", "python", "python3", "rm", "setpriv", "sh", "ssh"),
     *("ssh-keygen", "systemctl", "systemd-run", "umount", "unshare"),
 )

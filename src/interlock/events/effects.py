@@ -105,7 +105,7 @@ def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
     evidence = task.change.candidate.evidence if task.change.candidate else UNCHECKED
     task.change.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
-    task.change.candidate = None
+    task.change.candidate = task.change.pull_request = None
     task.why = Reason(Why.LANDED, {"commit": fact.commit})
 
 
@@ -148,7 +148,7 @@ def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
     elif known and fact.tree and known.tree == fact.tree:  # rebased, or merged by a forge: it was checked
         seen = replace(known, commit=fact.commit, base=fact.base)
     task.change.landed = seen
-    task.change.candidate = task.session.cut_off = None
+    task.change.candidate = task.change.pull_request = task.session.cut_off = None
     close_question(task)
     task.why = Reason(Why.LANDING_FOUND, {"commit": fact.commit})
 
@@ -234,7 +234,7 @@ def _gave_up(task: TaskState, fact: f.TaskFailed, _: Recorded) -> None:
 def _proposed(task: TaskState, fact: f.PullRequestOpened, _: Recorded) -> None:
     before = task.change.pull_request
     known = before.reviews if before and before.number == fact.number else ()
-    task.change.pull_request = OpenPullRequest(fact.number, fact.url, fact.commit, reviews=known)
+    task.change.pull_request = OpenPullRequest(fact.number, fact.url, fact.commit, fact.base, reviews=known)
     task.trouble.losses = task.trouble.deferrals = 0
     task.why = Reason(Why.PULL_REQUEST, {"number": fact.number, "url": fact.url})
 

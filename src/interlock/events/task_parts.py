@@ -82,6 +82,7 @@ class OpenPullRequest:
     url: str
     commit: Commit
     """The tested commit that it proposes."""
+    base: Commit = Commit("")
     standing: str = Standing.OPEN
     reviews: tuple[str, ...] = ()
     """The reviews that its agent knows."""

@@ -1,7 +1,7 @@
-"""Proposes tested changes as pull requests: with GitHub's `gh`, or as a patch where there is none.
+"""Proposes tested changes as pull requests: by `gh` or `glab`, or as a patch where there is none.
 
 Rules:
-1. `gh` is the user's own, with the user's login. It asks nothing and opens nothing.
+1. The program is the user's own, with the user's login. It asks nothing and opens nothing.
 2. What people write on a forge is text from outside. Only people who may write to the repository send a
    change back to its agent, and their words are marked with who wrote them.
 3. Every act may be repeated: a pull request that is open for the branch already is updated.
@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-
-from interlock.git.command import run_beside
+from interlock.git.forge_program import ForgeFailed, printed_json, start_forge
+from interlock.git.gitlab import GitLab
 from interlock.git.place import Place
-from interlock.git.push import last_words
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.pull_request import Proposal, Proposed, PullRequest, Review, Standing
 from interlock.model.task import Commit
@@ -31,18 +29,9 @@ _RED = frozenset({"FAILURE", "ERROR", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED
 _ADDRESS = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|git@)([\w.-]+)(?::\d+)?[/:]([\w./~+-]+?)(?:\.git)?/?"
 )
+_INSTALL = {"gh": "https://cli.github.com", "glab": "https://gitlab.com/gitlab-org/cli"}
 FOLDER = "pull-requests"
 """Below the state folder: the text of each proposal, and its patch where there is no forge."""
-
-
-class ForgeFailed(EnvironmentProblem):
-    """The program of the forge failed."""
-
-    code = "forge"
-
-    def __init__(self, command: str, said: str) -> None:
-        self.command, self.said = command, last_words(said) or "it printed no error"
-        super().__init__(f"`{command}` failed: {self.said}", "gh auth status")
 
 
 class Forge(Protocol):
@@ -93,7 +82,7 @@ class Patches:
         """Do nothing: a person merges it."""
 
     async def try_out(self) -> str:
-        return f"as patches in {self.place.state / FOLDER}: there is no gh, or the remote is not on GitHub"
+        return f"as patches in {self.place.state / FOLDER}: there is no gh or glab for the remote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,30 +133,13 @@ class GitHub:
         return [each for each in found if each.get("original_commit_id") == commit]
 
     async def _json(self, *words: str) -> Any:  # Any: what the program printed
-        said = await self._gh(*words)
-        try:
-            return msgspec.json.decode(said)
-        except msgspec.DecodeError as error:
-            raise ForgeFailed(_named(words), f"it printed no JSON: {error}") from error
+        return printed_json("gh", words, await self._gh(*words))
 
     async def _gh(self, *words: str) -> bytes:
-        quiet = {
-            "GH_PROMPT_DISABLED": "1",
-            "GH_NO_UPDATE_NOTIFIER": "1",
-            "NO_COLOR": "1",
-            "GH_SPINNER_DISABLED": "1",
-        }
         where = {"GH_REPO": self.repository} if self.repository else {}
-        said = await run_beside(
-            ("gh", *words), self.place.work_tree or self.place.common_dir, **quiet, **where
+        return await start_forge(
+            self.place, "gh", words, GH_PROMPT_DISABLED="1", GH_NO_UPDATE_NOTIFIER="1", **where
         )
-        if said.code:
-            raise ForgeFailed(_named(words), said.err)
-        return said.out
-
-
-def _named(words: Sequence[str]) -> str:
-    return " ".join(("gh", *words[:3]))
 
 
 def _opened(said: bytes) -> Proposed:
@@ -175,7 +147,7 @@ def _opened(said: bytes) -> Proposed:
     url = said.decode(errors="replace").strip().splitlines()[-1:] or [""]
     number = re.search(r"/pull/(\d+)\s*$", url[0])
     if number is None:
-        raise ForgeFailed("gh pr create", f"it printed no address: {url[0]}")
+        raise ForgeFailed("gh", ("pr", "create"), f"it printed no address: {url[0]}")
     return Proposed(int(number[1]), url[0].strip())
 
 
@@ -243,14 +215,20 @@ def _review(review: dict[str, Any], comments: Sequence[dict[str, Any]]) -> Revie
 def forge_of(place: Place, wanted: str, remote: str) -> Forge:
     """The forge that the setting names; `auto`: that of the remote, where its program is installed."""
     repository = repository_of(place.settings.get(f"remote.{remote}.url", ""))
-    if wanted == "gh" or (wanted == "auto" and repository and shutil.which("gh")):
-        if not shutil.which("gh"):
-            raise EnvironmentProblem('forge is "gh", and `gh` is not on the PATH', "https://cli.github.com")
-        return GitHub(place, repository)
-    return Patches(place)
+    program = wanted
+    if wanted == "auto":
+        program = "glab" if "gitlab" in repository.partition("/")[0] else "gh" if repository else "none"
+        program = program if shutil.which(program) else "none"
+    if program == "none":
+        return Patches(place)
+    if not shutil.which(program):
+        raise EnvironmentProblem(f'forge is "{program}", which is not on the PATH', _INSTALL[program])
+    return GitLab(place, repository) if program == "glab" else GitHub(place, repository)
 
 
 def repository_of(url: str) -> str:
     """HOST/OWNER/NAME of the address of a remote; empty if it has no such form."""
     found = _ADDRESS.fullmatch(url)
-    return f"{found[1]}/{found[2]}" if found and found[2].count("/") == 1 else ""
+    host, path = (found[1], found[2]) if found else ("", "")
+    has_groups = "gitlab" in host and path.count("/") > 1
+    return f"{host}/{path}" if path.count("/") == 1 or has_groups else ""

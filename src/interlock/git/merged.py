@@ -31,6 +31,15 @@ async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | N
     return next((each for each in line if wanted and ids.get(each.commit) == wanted), None)
 
 
+async def on_branch(place: Place, commit: Commit) -> Rewritten | None:
+    """The commit as which a forge says that it has merged a change, if the branch here has it."""
+    said = await place.git.run("log", "-1", "--format=%H %T %P", commit, "--", ok=(0, 128))
+    if said.code or not said.line:
+        return None
+    found = await place.git.run("merge-base", "--is-ancestor", commit, place.ref, ok=(0, 1))
+    return None if found.code else _commit(*said.line.split())
+
+
 def _commit(commit: str, tree: str, parent: str = "", *_: str) -> Rewritten:
     return Rewritten(Commit(commit), Tree(tree), Commit(parent))
 

@@ -28,7 +28,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.DECLINED: "You answered no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
     ExitCode.BUDGET: "Reserved: the budget is used up.",
-    ExitCode.NEEDS_PERSON: "No task failed, the rest waits for you, a merge or a green main: `interlock inbox`.",
+    ExitCode.NEEDS_PERSON: "No task failed, others wait for you, a merge or a green main: `interlock inbox`.",
     ExitCode.ENVIRONMENT: "A problem with git, the sandbox, the disk, a lock, the log or a check on main.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",
     ExitCode.INTERNAL: "A defect of Interlock. `INTERLOCK_DEBUG=1` shows where.",
