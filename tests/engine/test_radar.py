@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from interlock.git.files import remove_tree
 from tests.agents.model_server.running import running_model
 from tests.engine.scratch import INTERLOCK, WAIT, Background, Scratch
 
@@ -156,6 +157,7 @@ esac
     assert not running.has_ended
     opened(scratch, "deep", "end")
     running.wait()
+    remove_tree(scratch.root)  # pytest cannot: its own way to remove folders recurses
 
 
 def test_a_git_that_is_killed_is_started_again(scratch: Scratch, tmp_path: Path) -> None:
@@ -207,6 +209,8 @@ def test_the_setting_turns_it_off(scratch: Scratch) -> None:
     running = scratch.start("run", "--max-parallel", "2")
     running.wait_for_line("b: implement started")
     assert radar(scratch)["policy"] is None
+    assert "the radar is off in this run" in scratch.interlock("radar")
+    assert "--watch needs a terminal" in scratch.interlock("radar", "--watch", code=2)
     opened(scratch, "end")
     running.wait()
     assert overlaps(scratch) == []
@@ -220,6 +224,8 @@ def test_with_ask_an_overlap_waits_in_the_inbox(scratch: Scratch) -> None:
     running.wait_for_line(CONFLICT)
     (item,) = json.loads(scratch.read("inbox", "--json"))["items"]
     assert (item["kind"], item["text"]) == ("overlap", CONFLICT)
+    following = scratch.start("radar", "--watch", "--json")
+    following.wait_for_line('"other":"b","other_attempt":1,"paths":["numbers.txt"]')
     assert item["next"] == ['interlock say a "..."', "interlock cancel a", "interlock cancel b"]
     opened(scratch, "end")
     running.wait()
