@@ -28,12 +28,13 @@ ARGUMENTS = {
     "workspace": ["list"],
     "completion": ["show", "bash"],
     "config": ["show"],
+    "undo": ["t"],
     "verify": ["main"],
 }
 BY_DAY = {"doctor", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""
-REFUSE = {"add", "init", "retry", "reset", "cancel", "answer", "say", "unpause"}
-"""Commands that have nothing to do in a project whose only task has landed, and say so."""
+REFUSE = {"add", "init", "retry", "reset", "cancel", "answer", "say", "undo", "unpause"}
+"""Commands that have nothing to do in a project whose only task has landed, or ask first, and say so."""
 
 
 @pytest.fixture(scope="module")
