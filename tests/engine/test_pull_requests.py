@@ -9,6 +9,7 @@ from tests.crash.git_faults import ENGINE_TOO, FaultyGit, Point
 from tests.engine.github import GitHub
 from tests.engine.remotes import Remote
 from tests.engine.scratch import Scratch
+from tests.tiers import rest_thorough
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def test_a_change_is_proposed_with_its_evidence_and_main_does_not_move(scratch: 
     assert "pull request #12 is open" in scratch.read("inbox")
 
 
-@pytest.mark.parametrize("how", ["merge", "squash"])
+@pytest.mark.parametrize("how", ["merge", pytest.param("squash", marks=pytest.mark.thorough)])
 def test_a_merged_pull_request_has_landed_and_what_needs_it_starts(
     scratch: Scratch, hub: GitHub, how: str
 ) -> None:
@@ -78,8 +79,10 @@ def test_a_squash_onto_a_main_that_moved_is_recognized_by_its_patch(scratch: Scr
     hub.remote.push(theirs__txt="1\n")
     commit = hub.merge(12, "squash")
     scratch.interlock("run", code=WAITING)
-    (seen,) = scratch.facts("LandingSeen")
-    assert seen["fact"]["commit"] == commit
+    (landed,) = scratch.facts("Landed")
+    assert landed["fact"]["commit"] == commit
+    assert landed["fact"]["proposed"] == scratch.facts("CandidatePassed")[0]["fact"]["commit"]
+    assert "unverified" in scratch.read("explain", "a")  # with theirs below it, it was not tested
     assert scratch.states()["a"] == "done"
 
 
@@ -119,6 +122,20 @@ def test_a_review_goes_back_to_the_agent_and_the_same_pull_request_is_updated(
     hub.merge(pull["number"])
     scratch.interlock("run", code=WAITING)
     assert scratch.states()["a"] == "done"
+
+
+def test_an_undo_is_proposed_like_any_change(scratch: Scratch, hub: GitHub) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.merge(12)
+    scratch.interlock("run", code=WAITING)
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=None)
+    (pull,) = [pull for pull in hub.pulls if "undo" in pull["headRefName"]]
+    assert "a.txt" not in hub.remote.git("ls-tree", "--name-only", str(pull["headRefName"])).split()
+    hub.merge(pull["number"])
+    scratch.interlock("run", code=None)
+    assert not (scratch.root / "a.txt").exists()
+    assert scratch.states()["a"] != "done"
 
 
 def test_a_closed_pull_request_fails_its_task_and_a_retry_opens_another(
@@ -231,7 +248,7 @@ BOUNDARIES = [
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("point", BOUNDARIES, ids=str)
+@pytest.mark.parametrize("point", rest_thorough(BOUNDARIES, BOUNDARIES[2:]), ids=str)
 def test_a_kill_around_a_proposal_leaves_one_pull_request(
     scratch: Scratch, hub: GitHub, tmp_path: Path, point: Point, monkeypatch: pytest.MonkeyPatch
 ) -> None:

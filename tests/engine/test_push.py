@@ -7,6 +7,7 @@ import pytest
 from tests.crash.git_faults import ENGINE_TOO, FaultyGit, Point
 from tests.engine.remotes import Remote, Server
 from tests.engine.scratch import WAIT, Scratch
+from tests.tiers import rest_thorough
 
 pytestmark = pytest.mark.slow
 
@@ -148,7 +149,7 @@ BOUNDARIES = [
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("point", BOUNDARIES, ids=str)
+@pytest.mark.parametrize("point", rest_thorough(BOUNDARIES, BOUNDARIES[2:4]), ids=str)
 def test_a_kill_around_a_push_is_finished_by_the_next_run_without_a_question(
     scratch: Scratch, tmp_path: Path, point: Point, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +163,16 @@ def test_a_kill_around_a_push_is_finished_by_the_next_run_without_a_question(
     scratch.interlock("run", "--no-input")
     assert_all_landed(scratch, remote, "a", "b")
     assert len(scratch.facts("Landed")) == 2
+
+
+def test_an_undo_is_pushed_like_any_change(scratch: Scratch) -> None:
+    remote = published(scratch, "  a: {goal: x}\n")
+    scratch.interlock("run")
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=None)
+    assert scratch.git("rev-parse", "main") == remote.git("rev-parse", "main")
+    assert "a.txt" not in remote.git("ls-tree", "--name-only", "main").split()
+    remote.assert_nothing_is_lost_or_untested(scratch)
 
 
 def test_no_hook_of_the_person_runs_and_no_other_ref_is_pushed(scratch: Scratch) -> None:

@@ -132,12 +132,17 @@ def merge(world: World, base: Commit, commit: Commit) -> None:
     git(world.root, "merge", "-q", "--no-edit", commit)
 
 
+def forward(world: World, base: Commit, commit: Commit) -> None:
+    git(world.root, "merge", "-q", "--ff-only", commit)
+    world.commit({"theirs.txt": "1\n"})
+
+
 def nothing(world: World, base: Commit, commit: Commit) -> None:
     world.commit({"theirs.txt": "1\n"})
 
 
 @pytest.mark.parametrize(
-    ("how", "name"), [(squash, "HEAD"), (pick, "HEAD"), (merge, "proposed"), (nothing, "")]
+    ("how", "name"), [(squash, "HEAD"), (pick, "HEAD"), (merge, "HEAD"), (forward, "proposed"), (nothing, "")]
 )
 def test_a_merge_is_found_however_it_was_made(world: World, how: Any, name: str) -> None:
     base = world.main

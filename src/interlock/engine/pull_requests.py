@@ -9,7 +9,7 @@ Rules:
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from interlock.engine.hands import landed
@@ -125,9 +125,10 @@ class PullRequests:
         """Return the landing of a task whose change is on the branch here (rule 3)."""
         made, opened = task.change.candidate, task.change.pull_request
         if made and (found := await merged_as(self.place, made.base, made.commit)):
-            if found.commit == made.commit:
-                return [landed(task, made)]
-        elif opened is None or not (found := await merged_as(self.place, opened.base, opened.commit)):
+            proposed = made.commit if found.commit != made.commit else Commit("")
+            fact = landed(task, replace(made, commit=found.commit, base=found.parent, tree=found.tree))
+            return [replace(fact, proposed=proposed)]
+        if opened is None or not (found := await merged_as(self.place, opened.base, opened.commit)):
             return []
         return [f.LandingSeen(task.spec.id, found.commit, found.parent, found.tree)]
 

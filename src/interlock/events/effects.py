@@ -103,7 +103,8 @@ def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> 
 
 
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
-    evidence = task.change.candidate.evidence if task.change.candidate else UNCHECKED
+    made = task.change.candidate
+    evidence = made.evidence if made and fact.tree in (made.tree, "") else UNCHECKED
     task.change.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
     task.change.candidate = task.change.pull_request = None
     task.why = Reason(Why.LANDED, {"commit": fact.commit})

@@ -284,7 +284,8 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
 def _counts(task: TaskState, fact: f.Fact) -> bool:
     """Return True if the fact is about what the task is doing now."""
     if isinstance(fact, f.Landed):
-        return task.change.candidate is not None and task.change.candidate.commit == fact.commit
+        made = task.change.candidate
+        return made is not None and made.commit == (fact.proposed or fact.commit)
     if isinstance(fact, f.LandingLost | f.TaskUndone | f.TaskReopened):
         return task.change.landed is not None and task.change.landed.commit == fact.commit
     if isinstance(fact, f.QuestionAnswered):

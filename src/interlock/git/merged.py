@@ -11,8 +11,7 @@ _COMMITS = 200
 async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | None:
     """The commit on the branch that holds a change proposed on top of `base`; None: it is not there.
 
-    It is the proposed commit, or the one on the first-parent line that merged it, has its tree, or the same
-    patch.
+    It is one of the first-parent line: the first with the proposed commit, or its tree, or the same patch.
     """
     if base == commit:
         return None
@@ -20,15 +19,21 @@ async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | N
         "log", "--first-parent", f"--max-count={_COMMITS}", "--format=%H %T %P", f"{base}..{place.ref}", "--"
     )
     line = [_commit(*row.split()) for row in said.line.splitlines()]
+    if found := await _first_with(place, line, commit):
+        return found
     (tree,) = await place.git.names(f"{commit}^{{tree}}")
-    found = await place.git.run("merge-base", "--is-ancestor", commit, place.ref, ok=(0, 1))
-    if found.code == 0:
-        return Rewritten(commit, Tree(tree or ""), base)
     if same := next((each for each in line if each.tree == tree), None):
         return same
     ids = await _patch_ids(place, [commit, *(each.commit for each in line)])
     wanted = ids.pop(commit, None)
     return next((each for each in line if wanted and ids.get(each.commit) == wanted), None)
+
+
+async def _first_with(place: Place, line: list[Rewritten], commit: Commit) -> Rewritten | None:
+    """The oldest commit of a first-parent line, the newest first, that has a commit in its history."""
+    said = await place.git.run("rev-list", "--ancestry-path", f"{commit}..{place.ref}", "--")
+    newer = set(said.line.split())
+    return next((each for each in reversed(line) if each.commit == commit or each.commit in newer), None)
 
 
 async def on_branch(place: Place, commit: Commit) -> Rewritten | None:

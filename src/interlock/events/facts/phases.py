@@ -136,6 +136,8 @@ class Landed(PhasePassed):
     base: Commit = Commit("")
     commit: Commit = Commit("")
     tree: Tree = Tree("")
+    proposed: Commit = Commit("")
+    """The tested commit, where its pull request was merged as another one: merged, squashed or rebased."""
 
 
 @dataclass(frozen=True, slots=True)
