@@ -7,12 +7,19 @@ from typing import Protocol
 
 from bench.changes import History
 from interlock.model.task import TaskId
-from interlock.train.speculation import Choice, Stack, Waiting, after_landing, chance, matters, may_go_first
+from interlock.train.speculation import Choice, Stack, Waiting, chance, matters, may_go_first
 
 AFTER_RED, AFTER_RED_COUNT = 0.2, 4.0
 """The chance of a change to pass when its build runs again because it was red, and its weight as a guess."""
 AFTER_SPLIT = 0.5
 """The chance of half a red batch to pass."""
+
+
+def after_landing(stack: Stack, change: Waiting, landed: Waiting) -> Stack | None:
+    """Return the stack of a change as it is on the new main; None: it was built without what landed."""
+    if landed.task in stack.ahead:
+        return Stack(stack.task, tuple(name for name in stack.ahead if name != landed.task))
+    return None if matters(landed, change) else stack
 
 
 class Policy(Protocol):

@@ -22,7 +22,8 @@ class Ours:
         """Best first, and with batches as many changes in one as slots are too few."""
         if self.batches:
             self._merge(train)
-        return choose_builds(train.queue, train.known, train.running.keys(), train.slots, WINDOW)
+        queue = train.queue[: max(WINDOW, 3 * train.slots)]
+        return choose_builds(queue, train.known, train.running.keys(), train.slots, WINDOW)
 
     def judged(self, *, landed: bool) -> None:
         """Nothing is learned."""

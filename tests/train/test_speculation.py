@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.drain import after_landing
 from interlock.model.globs import matches
 from interlock.model.task import TaskId
 from interlock.train.speculation import (
     Stack,
     Waiting,
-    after_landing,
     chance,
     choose_builds,
     matters,
@@ -168,13 +168,6 @@ def test_a_result_on_top_of_a_change_that_does_not_matter_here_counts_if_that_on
 
 def test_a_result_that_may_not_come_to_count_refutes_nothing() -> None:
     assert choose_builds(chain(0.9), {stack("b"): True}, [stack("c")], 8, WINDOW).stop == ()
-
-
-def test_a_stack_loses_what_landed_and_is_worth_nothing_without_it() -> None:
-    assert after_landing(stack("a", "b", "c"), C, A) == stack("b", "c")
-    assert after_landing(stack("b", "c"), C, A) is None
-    elsewhere = change("d", area="x")
-    assert after_landing(stack("d"), elsewhere, change("e", area="y")) == stack("d")
 
 
 def test_changes_matter_to_each_other_by_what_their_checks_read_or_by_a_path_of_both() -> None:

@@ -114,13 +114,6 @@ def may_go_first(change: Waiting, before: Iterable[Waiting]) -> bool:
     return not any(matters(earlier, change) for earlier in before)
 
 
-def after_landing(stack: Stack, change: Waiting, landed: Waiting) -> Stack | None:
-    """Return the stack of a change as it is on the new main; None: it was built without what landed."""
-    if landed.task in stack.ahead:
-        return Stack(stack.task, tuple(name for name in stack.ahead if name != landed.task))
-    return None if matters(landed, change) else stack
-
-
 def chance(passed: float, failed: float, all_passed: float, all_failed: float) -> float:
     """Estimate the chance that a change passes, from the results of its category and from all of them."""
     overall = (all_passed + FIRST_COUNT * FIRST_CHANCE) / (all_passed + all_failed + FIRST_COUNT)
