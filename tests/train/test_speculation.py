@@ -128,6 +128,11 @@ def test_a_build_that_is_hardly_needed_any_more_gives_its_slot_to_a_far_better_o
     assert choose_builds([doubtful, B], {}, running, 3, WINDOW).stop == ()
 
 
+def test_a_running_build_is_not_stopped_for_a_slightly_better_one() -> None:
+    running = [stack("a"), stack("a", "b")]
+    assert choose_builds([replace(A, passes=0.45), B], {}, running, 2, WINDOW).stop == ()
+
+
 @pytest.mark.parametrize(
     ("queue", "known"),
     [
@@ -167,7 +172,8 @@ def test_a_result_on_top_of_a_change_that_does_not_matter_here_counts_if_that_on
 
 
 def test_a_result_that_may_not_come_to_count_refutes_nothing() -> None:
-    assert choose_builds(chain(0.9), {stack("b"): True}, [stack("c")], 8, WINDOW).stop == ()
+    assert choose_builds(chain(0.9), {stack("a", "b"): True}, [stack("c")], 8, WINDOW).stop == ()
+    assert choose_builds(chain(0.9), {stack("b"): False}, [stack("b", "c")], 2, WINDOW).stop == ()
 
 
 def test_changes_matter_to_each_other_by_what_their_checks_read_or_by_a_path_of_both() -> None:
