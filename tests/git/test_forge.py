@@ -108,6 +108,13 @@ def test_a_program_that_fails_or_prints_something_else_is_named(
         run(GitHub(world.place).view(7, Commit("c1")))
 
 
+def test_a_program_that_is_gone_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = world.place
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(ForgeFailed, match="`gh pr view 7` failed: gh is not on the PATH"):
+        run(GitHub(place).view(7, Commit("c1")))
+
+
 def test_without_a_forge_in_its_address_a_remote_gets_patches(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,13 @@
 """Starts the program of a forge, the user's own `gh` or `glab`, which asks nothing and opens nothing."""
 
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from interlock.git.command import run_beside
+from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
 
@@ -27,7 +29,12 @@ class ForgeFailed(EnvironmentProblem):
 async def start_forge(place: Place, program: str, words: Sequence[str], **variables: str) -> bytes:
     """Return what the program prints; `ForgeFailed` unless it ends well."""
     where = place.work_tree or place.common_dir
-    said = await run_beside((program, *words), where, NO_COLOR="1", **variables)
+    if not shutil.which(program):
+        raise ForgeFailed(program, words, f"{program} is not on the PATH")
+    try:
+        said = await run_beside((program, *words), where, NO_COLOR="1", **variables)
+    except GitFailed as failed:
+        raise ForgeFailed(program, words, failed.said) from failed
     if said.code:
         raise ForgeFailed(program, words, said.err)
     return said.out
