@@ -81,7 +81,6 @@ def measure(short: bool, plot: str = "") -> list[Row]:
     _print("builds for each change, without repeats", results, lambda result: result.builds)
     _print("repeats for each change", results, lambda result: result.repeats)
     _print("check-seconds for each landed change", results, lambda result: result.check_seconds)
-    _print("landed trees that are red", results, lambda result: float(result.red_landings))
     if plot:
         _draw(Path(plot), results)
     return _rows(results)
