@@ -142,6 +142,12 @@ def test_a_change_that_no_check_sees_is_not_called_verified(scratch: Scratch) ->
     assert task["evidence"]["about"] == ["two/code.py"]
 
 
+def test_the_agents_of_a_graph_with_inputs_are_read_before_a_person_agrees_to_them(scratch: Scratch) -> None:
+    """That reads the graph without looking at the files of the repository."""
+    two_areas(scratch, ("ls one", "one/**"), tasks="  a: {goal: a}\n")
+    assert "cannot be read" not in scratch.interlock("plan")
+
+
 def test_inputs_that_match_nothing_are_refused_before_anything_starts(scratch: Scratch) -> None:
     two_areas(scratch, ("ls one", "one/**, lib/**"))
     told = scratch.interlock("plan", code=2)

@@ -54,7 +54,7 @@ async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[
 def _agents(graph: Path) -> Sequence[Agent]:
     """Read the agents of a task graph. A graph that cannot be read starts no agent either."""
     try:
-        return parse(read_regular(graph, GRAPH_BYTES), graph.name, ()).agents
+        return parse(read_regular(graph, GRAPH_BYTES), graph.name).agents
     except FileNotFoundError:
         return ()
     except (OSError, GraphError):
