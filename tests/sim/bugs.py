@@ -14,7 +14,7 @@ from interlock.engine import control, decide, engine, hands, judging, slots, tur
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
-from interlock.events import effects, fold
+from interlock.events import effects, fold, main
 from interlock.events import facts as f
 from interlock.events.lifecycle import MOVES, Go, Stage
 from interlock.events.record import Recorded
@@ -345,6 +345,9 @@ BUGS = (
     Bug("a check that cannot run is excused", ((judging, "judge", _excuse_what_cannot_run),)),
     Bug("a red main excuses a newly failing test", ((judging, "judge", _excuse_the_whole_command),)),
     Bug("checks are not tried on main first", ((decide, "unseen", _nothing),)),
+    Bug("a reopened task whose dependents are not held", ((fold, "_hold", _never),)),
+    Bug("finished work whose need was undone lands", ((main, "lacks_need", lambda *_: False),)),
+    Bug("a change lands on a frozen main", ((main, "_waits_for_main", lambda *_: False),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
     Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.git.protocol import Divergence, Rewritten
+from interlock.git.reverting import LineCommit, Revert
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Change, Commit, Tree
@@ -151,6 +152,42 @@ class FakeRepository:
         changes = (PastCommit(commit, self._changed(commit)) for commit in later)
         here = frozenset(self.files(self.refs[self.ref]))
         return BranchHistory(tuple(change for change in changes if change.paths), here)
+
+    # What undoes commits of it, as `interlock.git.reverting.Reverts` has it
+
+    async def find(self, name: str) -> Commit | None:
+        return next((commit for commit in self.commits if commit.startswith(name)), None)
+
+    async def at(self, commit: Commit) -> LineCommit | None:
+        if (known := self.commits.get(commit)) is None:
+            return None
+        return LineCommit(commit, known.tree, known.parent or Commit(""), "somebody", "a change")
+
+    async def line(
+        self, since: Commit, until: Commit, paths: Sequence[str] = (), *, most: int = 0
+    ) -> list[LineCommit]:
+        found: list[LineCommit] = []
+        commit: Commit | None = until
+        while commit and commit != since and not (most and len(found) == most):
+            each = await self.at(commit)
+            if each and (not paths or {*paths} & {*self._changed(commit)}):
+                found.append(each)
+            commit = self.commits[commit].parent
+        return found[::-1]
+
+    async def revert(self, onto: Commit, commits: Sequence[Commit]) -> Revert:
+        files: Files = self.files(onto)
+        for commit in commits:
+            parent = self.commits[commit].parent
+            assert parent is not None
+            files, conflicts = three_way(self.files(commit), files, self.files(parent))
+            if conflicts:
+                return Revert(blocked_at=commit, conflicts=conflicts)
+        tree, before = self._tree(files), self.files(onto)
+        if tree == self.commits[onto].tree:
+            return Revert()
+        touched = tuple(path for path in sorted({*before, *files}) if before.get(path) != files.get(path))
+        return Revert(self._commit(tree, onto, "undo\n"), touched)
 
     # What the simulated world does and asks
 

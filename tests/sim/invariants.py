@@ -13,7 +13,9 @@ I9 the state is what the log adds up to: at once, fact by fact, from a snapshot,
 I10 what agents have used is counted once for each attempt, however it ended.
 Besides: an agent starts when its checks have been tried on main, every commit on main was tested as it is and
 is green, agents of one task never overlap, retries end, a task that asks a person waits for the answer, and
-nobody writes under a claim that has fallen.
+nobody writes under a claim that has fallen. What was undone is not done, and what needs it waits (I4, I6). On
+a main that another hand has moved nothing lands before its checks ran there, and while it is broken only a
+fix or what undoes commits.
 
 A violation is noted, not raised: the engine is built to survive what its calls raise.
 """
@@ -27,11 +29,12 @@ from interlock.events import facts as f
 from interlock.events.baselines import unseen
 from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
+from interlock.events.main import freezes
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.globs import matches, overlap
 from interlock.model.outcome import Landing
-from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId
+from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId, Tree
 from tests.sim.fake_git import FakeRepository, trailers
 from tests.sim.fake_hands import Machine, Seat
 from tests.sim.graph import PROVIDER, Graph, passes, runs, tests_of
@@ -48,7 +51,7 @@ RESULTS = (
     f.CandidateStale,
     f.PhaseDeferred,
 )
-SECOND_CHANCES = (f.TaskRetried, f.TaskReset, f.TaskAccepted)
+SECOND_CHANCES = (f.TaskRetried, f.TaskReset, f.TaskAccepted, f.TaskUndone, f.TaskReopened)
 
 
 class Invariants:
@@ -72,7 +75,9 @@ class Invariants:
         self._in_force = 0
         """The newest generation that must have raised its fence: it has written more than its opening."""
         self.landed: dict[TaskId, Commit] = {}
-        """The commit of each task that went to main."""
+        """The commit of each task that went to main, and was not undone."""
+        self._tried: set[Tree] = set()
+        """The trees that are known to be as good as main was before: judged, or landed by us."""
         repository.on_land = self.main_moved
         machine.on_start = self.agent_started
 
@@ -98,6 +103,8 @@ class Invariants:
             self._epochs_rise(fact)
         if task is not None and _shape(task) != before:
             self._accepted(task, fact)
+        if isinstance(fact, f.MainJudged):
+            self._tried.add(fact.tree)
         self.on_fact(fact)
 
     def _about(self, fact: f.Fact) -> TaskState | None:
@@ -131,6 +138,8 @@ class Invariants:
             self._setbacks[fact.task].append(fact.fingerprint)
         if isinstance(fact, SECOND_CHANCES):
             self._setbacks[task.spec.id].clear()
+        if isinstance(fact, f.TaskUndone | f.TaskReopened):
+            self.landed.pop(fact.task, None)
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):
@@ -251,6 +260,7 @@ class Invariants:
         self._main_only_grows()
         self._is_nobody_elses(name, commit.id)
         self._is_green(name, commit.id)
+        self._main_allows(name, landing)
         self.on_main(name)
 
     def _is_nobody_elses(self, name: TaskId, id: Commit) -> None:
@@ -273,7 +283,7 @@ class Invariants:
         """It was tested as it is and passed; what is red on its parent too is not its fault."""
         commit = self.repository.commits[id]
         assert commit.parent is not None
-        task = self.graph.task(name)
+        task = self._spec(name)
         tested = self.machine.tested.get(commit.tree, {})
         for command in dict.fromkeys((*task.done_when, *task.verify)):
             if command not in tested:
@@ -282,6 +292,23 @@ class Invariants:
                 continue
             elif command not in task.verify or not self._is_excused(command, id, commit.parent):
                 self.violate("green", f"{name} landed and `{command}` is red")
+
+    def _main_allows(self, name: TaskId, landing: Landing) -> None:
+        """D8: nothing lands on a main that nobody tried, and on a broken one only a fix or a revert."""
+        main, below = self.state.main, self.repository.commits[landing.old].tree
+        here = self.repository.commits[landing.new].tree
+        if freezes(self.state) and main.commit == landing.old:
+            if main.unjudged and main.green and below not in self._tried:
+                self.violate("frozen", f"{name} landed on {landing.old[:12]}, on which no check has run")
+            red = main.broken.commands if main.broken else ()
+            files = self.repository.files(landing.new)
+            if not self._spec(name).reverts and not all(passes(command, files) for command in red):
+                self.violate("frozen", f"{name} landed on a main where {red} is red, and does not mend it")
+        self._tried.add(here)
+
+    def _spec(self, name: TaskId) -> Task:
+        """The task as the log has it: what undoes others is not in the graph."""
+        return self.state.tasks[name].spec
 
     def _is_excused(self, command: str, id: Commit, parent: Commit) -> bool:
         """Could it run, and does every test fail on the parent that fails here."""

@@ -5,13 +5,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from interlock.engine.undo import facts_of, plan_undo
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
+from interlock.events.main import freezes
 from interlock.events.state import State
 from interlock.model.claim import task_resource
 from interlock.model.reason import said
-from interlock.model.task import TaskId
+from interlock.model.task import Reverted, TaskId
 from interlock.store.protocol import Store
+from interlock.train.undo import landed_commit, undoing
 from tests.sim.fake_git import FakeRepository
 from tests.sim.graph import LEASE_SECONDS, PROVIDER, TOOL_IS_GONE
 from tests.sim.invariants import REPEATED, Invariants
@@ -52,6 +55,28 @@ class People:
             deed = dice.choices([deed for deed, _ in deeds], [weight for _, weight in deeds])[0]
             await deed(dice)
 
+    async def change_their_minds(self, every_seconds: float) -> None:
+        """Undo what has landed, or the commit that made main red, until cancelled."""
+        dice = self.simulation.dice("undo")
+        while True:
+            await asyncio.sleep(dice.expovariate(1 / every_seconds))
+            await self._undo(dice)
+
+    async def _undo(self, dice: Random) -> None:
+        broken = self._state.main.broken
+        wanted = [Reverted(c, n) for n in sorted(self._state.tasks) if (c := landed_commit(self._state, n))]
+        if broken and broken.culprit and dice.random() < 0.7:
+            wanted = [Reverted(broken.culprit.commit, broken.culprit.task)]
+        main = self.repository.refs[self.repository.ref]
+        if not wanted:
+            return
+        each = dice.choice(wanted)
+        later = dice.random() < 0.5
+        plan = await plan_undo(self.repository, self._state, main, [each], include_later=later)
+        if plan.revert.commit and not undoing(self._state, plan.undoes):
+            self.simulation.note(f"somebody undoes {each.task or each.commit[:8]}")
+            await self.store.append(facts_of(self._state, plan, main, PERSON), PERSON)
+
     async def leave(self) -> None:
         """Take back every pause and answer every question, so that what is left can be done."""
         paused = [name for name, task in sorted(self._state.tasks.items()) if task.queue.paused]
@@ -62,8 +87,10 @@ class People:
 
     def mend(self) -> None:
         """Somebody brings back what checks need to run at all."""
-        if TOOL_IS_GONE in self.repository.files(self.repository.refs[self.repository.ref]):
-            self.repository.push({TOOL_IS_GONE: None}, "somebody mends the lint\n")
+        here = self.repository.files(self.repository.refs[self.repository.ref])
+        bad = [TOOL_IS_GONE, "broken"] if freezes(self._state) else [TOOL_IS_GONE]
+        if any(path in here for path in bad):
+            self.repository.push(dict.fromkeys(bad), "somebody mends the lint\n")
 
     @property
     def _state(self) -> State:

@@ -44,10 +44,16 @@ def _acknowledged_facts_stay(seen: Invariants, log: list[Recorded]) -> None:
 
 
 def _landed_is_done(seen: Invariants) -> None:
-    done = {name for name, task in seen.state.tasks.items() if task.stage is Stage.DONE}
+    tasks = seen.state.tasks.items()
+    done = {name for name, task in tasks if task.stage is Stage.DONE and not _found_undone(task)}
     for name in sorted(done ^ set(seen.landed)):
         where = "on main" if name in seen.landed else "not on main"
         seen.violate("I4", f"{name} is {seen.state.tasks[name].stage} and {where}")
+
+
+def _found_undone(task: TaskState) -> bool:
+    """What it undoes was not on main any more."""
+    return task.change.undo is not None and task.change.found_done is not None
 
 
 def _everything_is_paid_for(seen: Invariants) -> None:

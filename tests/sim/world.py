@@ -95,6 +95,7 @@ class World:
         self.lane_depth = simulation.dice("lane").choice([1, 2, 2, 3])
         self.environment = simulation.dice("environment").choice(["here", "here", ""])
         """Mostly checks are tried on main before agents start."""
+        self.on_red_main = simulation.dice("red main").choice(["judge", "freeze", "freeze", "revert"])
         self.host = MoodyHost(simulation)
         self.troubles: dict[str, int] = {}
         self.last_trouble = 0.0
@@ -137,6 +138,9 @@ class World:
             trouble.append(asyncio.create_task(self._operate("b", self.dice.uniform(5, 60))))
         if self.dice.random() < 0.7:
             trouble.append(asyncio.create_task(self.people.meddle(self.dice.uniform(2, 20))))
+        minds = self.simulation.dice("minds")
+        if minds.random() < 0.6:
+            trouble.append(asyncio.create_task(self.people.change_their_minds(minds.uniform(4, 25))))
         await asyncio.sleep(self.dice.uniform(30, 130))
         self._calm_down()
         for task in trouble[2:]:
@@ -183,6 +187,7 @@ class World:
             auto=self.is_auto,
             lane_depth=self.lane_depth,
             environment=self._environment_of(who),
+            on_red_main=self.on_red_main,
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,
@@ -222,6 +227,7 @@ class World:
         hands: dict[str, Any] = {  # Any: the gate stands in for hands of every kind
             "store": self.store,
             "repository": self.repository,
+            "reverts": self.repository,
             "executor": executor,
             "checker": FakeChecker(self.machine, gate.step, dice),
         }

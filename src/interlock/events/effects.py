@@ -137,7 +137,9 @@ def _reopened(task: TaskState, fact: f.TaskReopened, _: Recorded) -> None:
 
 
 def _forget_landing(task: TaskState, commit: Commit) -> None:
-    task.change.undone, task.change.landed, task.change.work = commit, None, None
+    task.change.undone, task.change.landed = commit, None
+    if not task.spec.reverts:  # git made that one's change once, and no agent makes another
+        task.change.work = None
     task.trouble.failures, task.trouble.waits, task.session.cut_off = [], 0, None
     task.queue.not_before = 0.0
 
