@@ -38,8 +38,9 @@ from interlock.model.step import Start, StartBuild
 from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.train.speculation import Stack, Waiting, chance, choose_builds, may_go_first
 
-WINDOW = 20
-"""The most changes that are looked at: one that is farther behind will hardly be tested as it will land."""
+WINDOW, FOR_EACH_SLOT = 20, 3
+"""The most changes that are looked at, or so many for each slot: one that is farther behind will hardly be
+tested as it will land."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def moves(state: State, now: float) -> Moves:
     """Choose what the lane does next: a landing, checks, builds, or nothing."""
     depth = state.run.lane_depth if state.run and not is_red(state) else 1
     kept = kept_back(state).keys() | held(state)
-    queue = _queue(state, now, kept)
+    window = max(WINDOW, FOR_EACH_SLOT * depth)
+    queue = _queue(state, now, kept, window)
     lands = _lands(state, queue)
     starts = [_start(lands)] if lands else []
     if depth == 1:
@@ -87,7 +89,7 @@ def _with_builds(
     if judged and not starts and not is_judging:  # it takes no time, and no slot
         starts = [_start(judged[0])]
     choice = choose_builds(
-        list(waiting.values()), known, [*running.values(), *checked - known.keys()], depth, WINDOW
+        list(waiting.values()), known, [*running.values(), *checked - known.keys()], depth, len(queue)
     )
     slots = iter(slot for slot in range(1, depth + 1) if slot not in state.builds.running)
     chosen: list[Start | StartBuild] = [*starts]
@@ -136,7 +138,7 @@ def _first(queue: Sequence[Waiting]) -> set[TaskId]:
     return {each.task for at, each in enumerate(queue) if may_go_first(each, queue[:at])}
 
 
-def _queue(state: State, now: float, kept: Container[TaskId]) -> list[TaskState]:
+def _queue(state: State, now: float, kept: Container[TaskId], window: int) -> list[TaskState]:
     """The next changes of the train that are under way or can go on now, in their order."""
     found = (
         task
@@ -144,7 +146,7 @@ def _queue(state: State, now: float, kept: Container[TaskId]) -> list[TaskState]
         if (task := state.tasks[name]).stage is Stage.RUNNING
         or (name not in kept and _may_move(state, task, now))
     )
-    return [task for task, _ in zip(found, range(WINDOW), strict=False)]
+    return [task for task, _ in zip(found, range(window), strict=False)]
 
 
 def _may_move(state: State, task: TaskState, now: float) -> bool:
