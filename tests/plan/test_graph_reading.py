@@ -237,6 +237,13 @@ def test_the_inputs_of_a_default_hold_where_its_checks_do() -> None:
     assert one("goal: x, verify: [other]", head).inputs == ()
 
 
+def test_the_files_that_decide_a_set_up_are_inputs_of_every_check() -> None:
+    """Else a change of the lock file would land on results that were found with other dependencies."""
+    setup = "bot, setup: {run: uv sync, key: [uv.lock]}, verify: [{run: make, inputs: [src/**]}, lint]}\n"
+    given = one("goal: x", HEAD.replace("bot}\n", setup, 1))
+    assert given.inputs == (("make", ("src/**", "uv.lock")),)
+
+
 def test_an_input_that_matches_no_file_is_an_error_when_the_files_are_known() -> None:
     text = f"{HEAD}tasks:\n  a: {{goal: x, verify: [{{run: make, inputs: [src/**, lib/*.py]}}]}}\n"
     parse(text, "g.yaml", ["src/a.py", "lib/b.py"])

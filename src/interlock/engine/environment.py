@@ -45,6 +45,8 @@ class Surroundings(Protocol):
     def limits(self) -> Limits: ...
     @property
     def root(self) -> Path: ...
+    @property
+    def state_dir(self) -> Path: ...
 
 
 def environment(project: Surroundings) -> str:
@@ -63,6 +65,7 @@ def environment(project: Surroundings) -> str:
         repr(project.limits),
         *((*setup.run, *setup.key) if setup else ()),
         *_marks(project.root, MARKS),
+        *_marks(project.state_dir / "setups", ("[!.]*",)),
         *_program_marks(programs),
     ]
     return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()[:16]

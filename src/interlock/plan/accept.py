@@ -183,7 +183,14 @@ def _settings(part: TaskSettings) -> dict[str, Any]:  # Any: the settings are of
 
 
 def _inputs(task: TaskPart, defaults: DefaultsPart) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The inputs of the checks of a task, by command, each once."""
+    """The inputs of the checks of a task, by command, each once.
+
+    The files that decide what `setup` installs are among them: a change of these changes what the check runs
+    with.
+    """
     verify = task.verify if "verify" in task.model_fields_set else defaults.verify
     declared = (each for each in (*task.done_when, *(verify or ())) if isinstance(each, CheckPart))
-    return tuple({each.run: (each.run, tuple(dict.fromkeys(each.inputs))) for each in declared}.values())
+    key = defaults.setup.key if "setup" in defaults.model_fields_set else ()
+    return tuple(
+        {each.run: (each.run, tuple(dict.fromkeys((*each.inputs, *key)))) for each in declared}.values()
+    )
