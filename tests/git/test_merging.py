@@ -86,3 +86,28 @@ def test_commits_name_the_user_as_author_and_interlock_as_committer(world: World
     assert git(world.root, "log", "-1", "--format=%an|%cn|%s|%(trailers:only)", commit) == (
         "Ada|Interlock|Title|Interlock-Task: t"
     )
+
+
+def test_a_conflict_about_the_content_of_plain_files_names_the_content_of_each_side(world: World) -> None:
+    base = world.main
+    ours = world.made({"a.txt": "ours\n", "new.txt": "ours\n"}, base)
+    theirs = world.made({"a.txt": "theirs\n", "new.txt": "theirs\n"}, base)
+    merge = run(world.repository.merge(ours, theirs, base))
+    sides = [
+        [
+            git(world.root, "cat-file", "blob", blob) if blob else ""
+            for blob in (each.base, each.ours, each.theirs)
+        ]
+        for each in merge.clashes
+    ]
+    assert [clash.path for clash in merge.clashes] == ["a.txt", "new.txt"]
+    assert sides == [["one\ntwo\nthree", "ours", "theirs"], ["", "ours", "theirs"]]
+    assert "<<<<<<< " in git(world.root, "cat-file", "blob", f"{merge.marked}:a.txt")
+
+
+def test_a_conflict_about_more_than_content_is_for_people_and_agents_alone(world: World) -> None:
+    base = world.main
+    ours = world.made({"a.txt": "ours\n", "src/b.txt": "ours\n"}, base)
+    theirs = world.made({"a.txt": "theirs\n", "src/b.txt": None}, base)
+    merge = run(world.repository.merge(ours, theirs, base))
+    assert (merge.marked, merge.clashes) == (None, ())

@@ -8,7 +8,7 @@ import pytest
 
 from interlock.git.protocol import Repository
 from interlock.model.errors import StaleEpoch
-from interlock.model.outcome import Landing, Move
+from interlock.model.outcome import Landing, Merge, Move
 from interlock.model.task import Change, Commit
 from tests.git.world import World, git, run
 from tests.sim.fake_git import FakeRepository
@@ -102,11 +102,15 @@ def test_changes_to_different_files_merge(side: Side) -> None:
     assert merge.tree == run(side.repository.tip()).tree
 
 
+async def as_it_is(merge: Merge) -> Merge:
+    return merge
+
+
 def test_several_changes_merge_one_after_the_other(side: Side) -> None:
     base = tip(side)
     one, other = side.write({"one.txt": "1\n"}, base), side.write({"other.txt": "2\n"}, base)
     onto = side.push({"theirs.txt": "t\n"})
-    merge = run(side.repository.merge_all(onto, [Change(one, base), Change(other, base)]))
+    merge = run(side.repository.merge_all(onto, [Change(one, base), Change(other, base)], as_it_is))
     side.push({"one.txt": "1\n", "other.txt": "2\n"})
     assert merge.tree == run(side.repository.tip()).tree
 
@@ -116,7 +120,22 @@ def test_a_merge_of_several_changes_ends_at_the_first_conflict(side: Side) -> No
     one, other = side.write({"a.txt": "one\n"}, base), side.write({"a.txt": "other\n"}, base)
     last = side.write({"last.txt": "l\n"}, base)
     changes = [Change(commit, base) for commit in (one, other, last)]
-    assert run(side.repository.merge_all(base, changes)).conflicts == ("a.txt",)
+    assert run(side.repository.merge_all(base, changes, as_it_is)).conflicts == ("a.txt",)
+
+
+def test_changes_are_merged_onto_a_conflict_that_was_resolved(side: Side) -> None:
+    base = tip(side)
+    one, other = side.write({"a.txt": "one\n"}, base), side.write({"a.txt": "other\n"}, base)
+    last = side.write({"last.txt": "l\n"}, base)
+    both = run(side.repository.merge(base, side.write({"a.txt": "both\n"}, base), base))
+
+    async def resolve(merge: Merge) -> Merge:
+        return both if merge.conflicts else merge
+
+    changes = [Change(commit, base) for commit in (one, other, last)]
+    merge = run(side.repository.merge_all(base, changes, resolve))
+    side.push({"a.txt": "both\n", "last.txt": "l\n"})
+    assert merge.tree == run(side.repository.tip()).tree
 
 
 def test_the_same_change_on_both_sides_merges(side: Side) -> None:

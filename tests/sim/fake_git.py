@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from interlock.git.protocol import Divergence, Rewritten
+from interlock.git.protocol import Divergence, Resolve, Rewritten
 from interlock.git.reverting import LineCommit, Revert
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
@@ -94,10 +94,10 @@ class FakeRepository:
             return Merge(None, conflicts, "".join(f"CONFLICT (content): {path}\n" for path in conflicts))
         return Merge(self._tree(merged))
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
         merge = Merge(None)
         for change in changes:
-            merge = await self.merge(onto, *change)
+            merge = await resolve(await self.merge(onto, *change))
             if merge.tree is None:
                 return merge
             onto = self._commit(merge.tree, onto, "build")

@@ -15,6 +15,7 @@ from interlock.engine.controller_steps import ControllerSteps
 from interlock.engine.env import Env
 from interlock.engine.known import run_known
 from interlock.engine.ledger import Ledger
+from interlock.engine.resolving import Job
 from interlock.engine.turn import KnownChecks
 from interlock.events import facts as f
 from interlock.model.claim import Claim, slot_resource
@@ -89,7 +90,11 @@ class Builder:
             return replace(self._fact(turn), why=said(text), retry_after_seconds=delay)
 
     async def _build(self, turn: BuildTurn) -> f.BuildEnded:
-        merge = await self.env.repository.merge_all(turn.step.main, turn.changes)
+        name = f"build/{turn.step.slot}-{turn.claim.epoch}"
+        job = Job(name, turn.spec.id, turn.spec.check_seconds)
+        merge = await self.env.repository.merge_all(
+            turn.step.main, turn.changes, lambda merge: self.env.resolve(merge, job)
+        )
         if merge.tree is None:
             return replace(self._fact(turn), conflicts=merge.conflicts)
         results = await self._check(turn, merge.tree)

@@ -9,12 +9,14 @@ from interlock.engine.host import Host, IdleHost
 from interlock.engine.notary import Notary
 from interlock.engine.publish import LocalOnly, Publisher
 from interlock.engine.reserved import Reserved
+from interlock.engine.resolving import Job, keep
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Radar, Repository
 from interlock.git.reverting import Reverts
 from interlock.learn.lessons import HOLD_OUT
 from interlock.model.canary import Canary, CanaryResult
+from interlock.model.outcome import Merge
 from interlock.model.pace import HangLimits
 from interlock.model.process import Lease
 from interlock.model.redact import Redactor
@@ -105,5 +107,7 @@ class Env:
     """False: checks run without a sandbox."""
     reverts: Reverts | None = None
     """Undoes commits of main in memory; None: the commit that made main red is not searched."""
+    resolve: Callable[[Merge, Job], Awaitable[Merge]] = keep
+    """Resolves conflicts of merges where that is safe."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

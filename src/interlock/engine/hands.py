@@ -24,6 +24,7 @@ from interlock.engine.judging import (
 from interlock.engine.known import run_known
 from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
+from interlock.engine.resolving import Job
 from interlock.engine.screen import screened
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
@@ -50,6 +51,7 @@ from interlock.model.reason import Reason, Why, said
 from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
+from interlock.train.refusal import unresolved_reason
 from interlock.train.sessions import resumed
 
 T = TypeVar("T")
@@ -186,7 +188,9 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     if made.commit == made.base:
         return [await _check_main(env, turn, made, on_main=False)]
     main = await turn.see_main()
-    merge = await env.repository.merge(main.commit, made.commit, made.base)
+    name = f"{turn.task.spec.id}/{turn.attempt}-{turn.claim.epoch}"
+    job = Job(name, turn.task.spec.id, turn.task.spec.check_seconds)
+    merge = await env.resolve(await env.repository.merge(main.commit, made.commit, made.base), job)
     if merge.tree is None:
         return [await _conflict(env, turn, made, main, merge)]
     if merge.tree == main.tree:
@@ -194,7 +198,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     commands = commands_of(turn)
     hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
     results, commit = await both(
-        _run_checks(env, turn, merge.tree), _build(env, turn, main.commit, merge.tree, hoped)
+        _run_checks(env, turn, merge.tree), _build(env, turn, main.commit, merge, hoped)
     )
     verdict = await verdict_of(env, turn, main, results, merge.tree)
     if refused := refusal_of(turn, made, verdict):
@@ -205,7 +209,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     lost = await lost_in(env, made, main.commit, commit, verdict)
     evidence = weigh(verdict.checks, canary, made.touched, lost)
     if evidence != hoped:  # what the commit says must be true
-        commit = await _build(env, turn, main.commit, merge.tree, evidence)
+        commit = await _build(env, turn, main.commit, merge, evidence)
     return [
         f.CandidatePassed(
             *turn.key,
@@ -216,12 +220,15 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
             checks=verdict.checks,
             seconds=seconds,
             lost_tests=lost,
+            resolved=merge.resolved,
         )
     ]
 
 
-async def _build(env: Env, turn: Turn, base: Commit, tree: Tree, evidence: Evidence) -> Commit:
-    commit = await env.repository.commit(tree, base, message(turn.task.spec, turn.attempt, evidence))
+async def _build(env: Env, turn: Turn, base: Commit, merge: Merge, evidence: Evidence) -> Commit:
+    tree = _there(merge.tree)
+    text = message(turn.task.spec, turn.attempt, evidence, merge.resolved)
+    commit = await env.repository.commit(tree, base, text)
     await turn.mention([f.CandidateBuilt(*turn.key, base=base, commit=commit, tree=tree)])
     return commit
 
@@ -244,17 +251,20 @@ async def _run_checks(env: Env, turn: Turn, tree: Tree) -> Sequence[CheckResult]
 
 async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -> f.Fact:
     theirs = await env.repository.diff(made.base, main.commit, merge.conflicts)
-    paths = ", ".join(merge.conflicts)
+    paths, tried = ", ".join(merge.conflicts), merge.unresolved
+    why = Reason(Why.CONFLICT, {"paths": merge.conflicts})
     return f.PhaseFailed(
         *turn.key,
         error=ErrorClass.CONFLICT,
-        why=Reason(Why.CONFLICT, {"paths": merge.conflicts}),
+        why=unresolved_reason(why, tried) if tried else why,
         # Main is part of the fingerprint: a conflict with something else is a different failure.
         fingerprint=fingerprint(ErrorClass.CONFLICT, main.commit, paths),
         feedback=_quoted("What git says", merge.text)
-        + _quoted("What landed in these files meanwhile", theirs),
+        + _quoted("What landed in these files meanwhile", theirs)
+        + (_quoted(f"Output of `{tried.result.command}`", tried.result.tail) if tried else ""),
         commit=made.commit,
         base=made.base,
+        log=tried.result.log if tried else "",
     )
 
 

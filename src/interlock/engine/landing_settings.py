@@ -16,6 +16,8 @@ class LandingSettings:
     land: Literal["branch", "push", "pull-request"] = "branch"
     """The place where tested changes land. `branch`: your branch, here. `push`: the branch that it follows on
     a remote, and your branch after that. `pull-request`: each is proposed, and lands when that is merged."""
+    structural_merge: Literal["auto", "off"] = "auto"
+    """Use of mergiraf for files in which a change and main conflict. `auto`: if it is installed."""
     on_red_main: Literal["freeze", "revert", "judge"] = "freeze"
     """The rule while a commit from outside makes checks fail on main. `freeze`: only a fix or a revert lands.
     `revert`: that commit is also reverted. `judge`: changes land that make nothing worse."""

@@ -24,6 +24,8 @@ from interlock.engine.notary import notary_of
 from interlock.engine.publish import Publisher
 from interlock.engine.publishers import publisher_of
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
+from interlock.engine.resolvers import resolver_of
+from interlock.engine.resolving import Resolver
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.started_outside import started_outside
@@ -171,15 +173,15 @@ class Project(Calls):
             prepare=self.setups.ensure,
         )
 
-    @property
-    def file_rules(self) -> LandingRules:
-        """Settings about files that agents add."""
-        return LandingRules(self.settings.land_files, self.settings.max_file_bytes)
+    @cached_property
+    def resolver(self) -> Resolver:
+        """Resolves conflicts of merges."""
+        return resolver_of(self)
 
     @property
     def screening(self) -> Screening:
         """The look at what agents would land."""
-        return Screening(self.place, self.file_rules)
+        return Screening(self.place, LandingRules(self.settings.land_files, self.settings.max_file_bytes))
 
     @cached_property
     def template(self) -> str:
@@ -248,6 +250,7 @@ class Project(Calls):
             is_confined=self.processes.sandbox.kind is not Sandbox.NONE,
             reduced=self.workspaces.reduced,
             reverts=GitReverts(self.place),
+            resolve=self.resolver.resolve,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
@@ -307,6 +310,7 @@ class Project(Calls):
             raise UsageError(f"{path} cannot be read: {error.strerror}", "make the file readable") from None
         graph = parse(text, path.name, await self.repository.files())
         self.setups.spec = graph.setup
+        self.resolver.commands = graph.regenerate
         return graph
 
     def widenings(self, graph: Graph | None = None) -> list[Widening]:

@@ -120,8 +120,8 @@ class Settings(LandingSettings):
     """Permission for agents to make the model's provider contact others: web searches, remote MCP servers,
     images and files by address. `refuse` removes such tools, and refuses requests that need them."""
     setup_hosts: tuple[str, ...] = ()
-    """Hosts that the graph's `setup` may reach, like a package index. Not in a file of the repository: in
-    your own file, or as a variable."""
+    """Hosts that the graph's `setup` and `regenerate` may reach, like a package index. Not in a file of the
+    repository: in your own file, or as a variable."""
     trust_folders: tuple[str, ...] = ()
     """Folders whose repositories may widen the sandbox without a question, like `~/work`. Not in a file of
     the repository: in your own file, or as a variable."""

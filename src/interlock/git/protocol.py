@@ -1,6 +1,6 @@
 """The interface of a repository, as the engine uses it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -81,6 +81,10 @@ class Divergence:
     """The merge of both, or the paths that conflict."""
 
 
+Resolve = Callable[[Merge], Awaitable[Merge]]
+"""Resolves the conflict of a merge, if there is one and that is safe; otherwise returns it as it was."""
+
+
 class Repository(Protocol):
     """The one path to the user's repository. Every git call of the host is behind it."""
 
@@ -115,8 +119,8 @@ class Repository(Protocol):
         """Merge in memory what `work` changed since `base` onto `onto`."""
         ...
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
-        """Merge these changes in memory, one after the other, up to the first conflict."""
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
+        """Merge these changes in memory, one after the other, up to the first conflict that stays one."""
         ...
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:

@@ -11,19 +11,20 @@ from interlock.git import checkout, fence, upstream
 from interlock.git.branch import Advance, Branch
 from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import LONG_AGO, Git, Output
+from interlock.git.conflicts import conflict_of, tree_of
 from interlock.git.errors import BranchGone, GitFailed, UnsafeLanding
 from interlock.git.history import read_changes
 from interlock.git.ignored import LANDED
 from interlock.git.lineage import read_lineage
 from interlock.git.place import Place, loose_ref, ref_word
-from interlock.git.protocol import DIFF_BYTES, Divergence, Rewritten
+from interlock.git.protocol import DIFF_BYTES, Divergence, Resolve, Rewritten
 from interlock.git.push import Push, push_landing
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.history import BranchHistory
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Change, Commit, Tree
 
-_MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
+_MERGE_WORDS = ("--write-tree", "-z", "--allow-unrelated-histories")
 _CONFLICTS = 1
 """The exit status of `merge-tree` when it could not merge everything."""
 _DIFF = ("-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
@@ -70,13 +71,13 @@ class GitRepository:
             return Merge(tree_of(said))
         return await conflict_of(self._git, said)
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change]) -> Merge:
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
         for change in changes[:-1]:
-            merge = await self.merge(onto, change.commit, change.base)
+            merge = await resolve(await self.merge(onto, change.commit, change.base))
             if merge.tree is None:
                 return merge
             onto = await self._unsigned(merge.tree, onto)
-        return await self.merge(onto, *changes[-1])
+        return await resolve(await self.merge(onto, *changes[-1]))
 
     async def divergence(self) -> Divergence | None:
         found = await upstream.diverged(self.place)
@@ -298,57 +299,9 @@ async def _signs(
     return found
 
 
-# Reads what `git merge-tree -z --name-only` says, and shows an agent where it clashed.
-
-_SHOWN_PATHS = 5
-_SHOWN_LINES = 60
-
-
-def tree_of(said: Output) -> Tree:
-    """The merged tree, whole or with conflict markers."""
-    return Tree(said.out.split(b"\0", 1)[0].decode())
-
-
-async def conflict_of(git: Git, said: Output) -> Merge:
-    """The paths that clash, what git says about each, and the clashing lines of the first few."""
-    head, _, rest = said.out.partition(b"\0\0")
-    paths = tuple(dict.fromkeys(_decoded(path) for path in head.split(b"\0")[1:]))
-    shown = [await _hunks(git, tree_of(said), path) for path in paths[:_SHOWN_PATHS]]
-    return Merge(None, paths, "".join([*_messages(rest), *shown]))
-
-
-def _messages(rest: bytes) -> list[str]:
-    """Each is a count, that many paths, a short type and a sentence. Auto-merges are no news."""
-    words = rest.split(b"\0")
-    found, at = [], 0
-    while at < len(words) and words[at].isdigit():
-        at += 1 + int(words[at])
-        kind, sentence = words[at : at + 2]
-        if kind != b"Auto-merging":
-            found.append(_decoded(sentence))
-        at += 2
-    return found
-
-
 async def write_patch(place: Place, old: str, new: str, sink: BinaryIO) -> None:
     """Write the diff of two commits as `git apply` takes it, to the byte."""
     await place.git.run("diff-tree", *_DIFF, "--binary", "--end-of-options", old, new, sink=sink)
-
-
-async def _hunks(git: Git, tree: Tree, path: str) -> str:
-    said = await git.run("cat-file", "blob", f"{tree}:{path}", ok=(0, 128), limit_bytes=1 << 20)
-    inside, lines = False, list[str]()
-    for line in _decoded(said.out).splitlines():
-        inside = inside or line.startswith("<<<<<<< ")
-        if inside:
-            lines.append(line)
-        inside = inside and not line.startswith(">>>>>>> ")
-    more = [f"[{len(lines) - _SHOWN_LINES} more lines]"] if len(lines) > _SHOWN_LINES else []
-    return f"\n{path}:\n" + "\n".join([*lines[:_SHOWN_LINES], *more]) + "\n" if lines else ""
-
-
-def _decoded(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace")
 
 
 # Signed commits: made with the user's own key and programs, where the user's git signs (`commit.gpgsign`).

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from interlock.git.command import LONG_AGO, Output
+from interlock.git.conflicts import conflict_of, tree_of
 from interlock.git.place import Place
-from interlock.git.repository import conflict_of, tree_of
 from interlock.model.task import Commit, Tree
 
-_MERGE_WORDS = ("--write-tree", "-z", "--name-only", "--allow-unrelated-histories")
+_MERGE_WORDS = ("--write-tree", "-z", "--allow-unrelated-histories")
 _CONFLICTS = 1
 _FORMAT = "--format=%H%x00%T%x00%P%x00%an%x00%s"
 SUBJECT_CHARS = 200

@@ -4,6 +4,7 @@ by them, so they are made here and not in `ui/words`, which shows people the sam
 from collections.abc import Callable, Mapping
 
 from interlock.model.durations import precisely
+from interlock.model.obstacle import Obstacle
 from interlock.model.reason import Reason, Why
 from interlock.model.suite import Unable
 
@@ -109,6 +110,18 @@ def _get_key(why: Reason, _: str) -> str:
     return f"name its key in agents.{why.text('agent')}.key_env"
 
 
+def _unresolved(why: Reason) -> str:
+    """The command that was to resolve a conflict, and what was wrong with its result."""
+    path = why.text("path")
+    wrong = {
+        Obstacle.FAILED: check_ending(why),
+        Obstacle.UNCHANGED: f"left {path} as main has it",
+        Obstacle.UNUSABLE: f"left no usable {path}",
+        Obstacle.LEAK: f"put a secret into {path}",
+    }
+    return f"; `{why.text('command')}` {wrong[Obstacle(why.text('obstacle'))]}" if why.text("command") else ""
+
+
 def _after(text: str) -> str:
     return f": {text}" if text else ""
 
@@ -117,7 +130,7 @@ Words = Callable[[Reason, str], str]
 _WORDS: Mapping[str, Words] = {
     Why.CHECK_FAILED: _check_failed,
     Why.CONFLICT: lambda why, _: (
-        f"conflicts with changes that landed meanwhile in {', '.join(why.names('paths'))}"
+        f"conflicts with changes that landed meanwhile in {', '.join(why.names('paths'))}{_unresolved(why)}"
     ),
     Why.UNCHANGED: _unchanged,
     Why.NO_RESULT: lambda why, _: f"no result after {why.number('seconds'):.0f} s",

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from interlock.model.durations import precisely
 from interlock.model.failure_words import failure_text
+from interlock.model.obstacle import Obstacle
 from interlock.model.reason import Reason, said
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId, Tree
@@ -285,12 +286,50 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
+class Clash:
+    """A file that both sides edited in the same places. Each side is the id of its content."""
+
+    path: str
+    mode: str
+    """File mode on main, as git writes it."""
+    base: str
+    """Empty: both sides added the file."""
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A file of a merged tree in which both sides clashed, and the command that made its content."""
+
+    path: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A command that was to resolve a conflict and did not."""
+
+    result: CheckResult
+    obstacle: Obstacle
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """The outcome of merging in memory: a tree, or the paths that conflict."""
 
     tree: Tree | None
     conflicts: tuple[str, ...] = ()
     text: str = ""
+    marked: Tree | None = None
+    """The tree with conflict markers; None: the conflict is about more than the content of plain files."""
+    clashes: tuple[Clash, ...] = ()
+    """The conflicting files of `marked`."""
+    resolved: tuple[Resolved, ...] = ()
+    """The files of `tree` in which both sides clashed."""
+    unresolved: Unresolved | None = None
+    """The command that was to resolve the conflict and did not."""
 
 
 class Move(StrEnum):

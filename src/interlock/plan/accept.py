@@ -69,7 +69,8 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     agents = {name: _agent(name, agent) for name, agent in part.agents.items()}
     warnings = notes.sorted(Severity.WARNING)
     tasks, setup = _tasks(part, agents), _setup(part.defaults.setup)
-    return Graph(tasks, sha256(raw).hexdigest(), source, warnings, tuple(agents.values()), setup)
+    digest, regenerate = sha256(raw).hexdigest(), dict(part.defaults.regenerate)
+    return Graph(tasks, digest, source, warnings, tuple(agents.values()), setup, regenerate)
 
 
 def _decode(text: str | bytes, source: str) -> str:

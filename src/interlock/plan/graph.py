@@ -1,6 +1,7 @@
 """A task graph that was accepted."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from interlock.model.setup import Setup
 from interlock.model.task import Agent, Task
@@ -19,3 +20,5 @@ class Graph:
     warnings: tuple[Problem, ...] = ()
     agents: tuple[Agent, ...] = ()
     setup: Setup | None = None
+    regenerate: Mapping[str, str] = field(default_factory=dict)
+    """The command that makes the files which match a glob."""

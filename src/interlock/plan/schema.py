@@ -360,6 +360,11 @@ class DefaultsPart(TaskSettings):
     setup: SetupPart = Field(
         _ABSENT, description="Installs dependencies that checks and agents need and git does not store."
     )
+    regenerate: dict[Path, Text] = Field(
+        {},
+        description="Globs of generated files, like lock files, each with the command that makes them. If a "
+        "change and main conflict in nothing else, Interlock runs the command on the merged tree.",
+    )
 
 
 class GraphPart(_Part):

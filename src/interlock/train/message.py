@@ -9,11 +9,13 @@ import unicodedata
 from collections.abc import Sequence
 
 from interlock.model.evidence import Evidence, Gap
+from interlock.model.outcome import Resolved
 from interlock.model.task import Task
 
 SUBJECT_CHARS = 72
 NAMED, NAME_CHARS = 5, 100
 """The most removed tests that a commit message names, and the most characters of each."""
+RESOLVED_CHARS = 300
 _GAPS: dict[Gap | None, str] = {
     Gap.NO_CHECKS: "no check covers it",
     Gap.RED_ON_MAIN: "a check fails on main too",
@@ -26,13 +28,19 @@ _GAPS: dict[Gap | None, str] = {
 _TRAILER = re.compile(r"^\s*interlock-[a-z-]*\s*:", re.IGNORECASE)
 
 
-def message(task: Task, attempt: int, evidence: Evidence) -> str:
+def message(task: Task, attempt: int, evidence: Evidence, resolved: Sequence[Resolved] = ()) -> str:
     """Subject and body from the goal, then who did it and what shows that it works as trailers."""
     subject, body = title_and_text(task)
     trailers = (
         f"Interlock-Task: {task.id}\nInterlock-Attempt: {attempt}\nInterlock-Evidence: {worth(evidence)}\n"
-    )
+    ) + "".join(f"Interlock-Resolved: {_line(file)}\n" for file in resolved)
     return "\n\n".join(part for part in (subject, body, trailers) if part)
+
+
+def _line(file: Resolved) -> str:
+    """A file in which both sides clashed, and the command that made it."""
+    words = f"{file.path} by {file.command}"
+    return _plain(" ".join(words.split()))[:RESOLVED_CHARS]
 
 
 def title_and_text(task: Task) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The reason for which a red check refuses a change: its exit status, or the tests it was refused for."""
 
 from interlock.model.failure_words import check_ending
-from interlock.model.outcome import CheckResult
+from interlock.model.outcome import CheckResult, Unresolved
 from interlock.model.reason import Reason, Value, Why
 
 NAMED = 3
@@ -30,6 +30,21 @@ def check_failed(check: CheckResult, others: int = 0, named: int | None = NAMED)
     }
     known = {name: value for name, value in found.items() if value}
     return Reason(Why.CHECK_FAILED, {"command": check.command, "exit_code": check.exit_code, **known})
+
+
+def unresolved_reason(conflict: Reason, tried: Unresolved) -> Reason:
+    """Add to the reason of a conflict the command that was to resolve it, and what was wrong with that."""
+    result = tried.result
+    more: dict[str, Value] = {
+        "obstacle": tried.obstacle.value,
+        "path": tried.path,
+        "timed_out": result.timed_out,
+        "unable": result.unable.value if result.unable else "",
+        "about": result.about,
+    }
+    known = {name: value for name, value in more.items() if value}
+    fields = {"command": result.command, "exit_code": result.exit_code, **known}
+    return Reason(conflict.code, {**conflict.fields, **fields})
 
 
 def refusal(check: CheckResult, in_full: bool = False) -> str:

@@ -80,7 +80,7 @@ class LocalChecker:
                 with abandoned(folder) as is_dead:
                     if is_dead:
                         await self._rooms.clear(folder)
-        if self._prepare and (failed := await self._prepare(order.tree)):
+        if order.needs_setup and self._prepare and (failed := await self._prepare(order.tree)):
             return [_unprepared(command, failed) for command in order.commands]
         return [
             await self._alone(order, command, number, name)
@@ -107,6 +107,8 @@ class LocalChecker:
                     if await asyncio.to_thread(is_full, folder):
                         raise EnvironmentProblem(f"the disk is full: `{command}` {result.how}")
                     return result
+                if order.collect:
+                    await asyncio.to_thread(order.collect, written)
                 return replace(result, edited=await asyncio.to_thread(edited, written, before))
             finally:
                 await self._rooms.clear(folder)  # to the end, before the lock of the folder is given back
@@ -116,6 +118,7 @@ class LocalChecker:
 
     def _command(self, order: CheckOrder, name: str, room: Room, folder: Path) -> Command:
         """A command that is still to be named."""
+        grant = replace(room.grant, forwarded_ports=order.forwarded_ports) if room.grant else None
         return Command(
             argv=(),
             directory=str(room.path),
@@ -123,7 +126,7 @@ class LocalChecker:
             lease_seconds=self._lease_left(order),
             key=name,
             pid_file=str(note(folder)),
-            grant=room.grant,
+            grant=grant,
             grace=False,  # it has nothing to save
         )
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from interlock.model.outcome import CheckResult
 from interlock.model.pace import Pace
-from interlock.model.sandbox import Grant
+from interlock.model.sandbox import ForwardedPort, Grant
 from interlock.model.task import TaskId, Tree
 
 
@@ -33,6 +33,11 @@ class CheckOrder:
     """Files of the change: a command that edits one has not passed."""
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Globs of the files of the tree that a command sees; one that is not named here sees all."""
+    forwarded_ports: tuple[ForwardedPort, ...] = ()
+    """Ways out of the sandbox. Checks have none."""
+    needs_setup: bool = True
+    collect: Callable[[Path], None] | None = None
+    """Takes files out of the folder that a command wrote to, after it passed and before that is removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
 from interlock.model.forecast import Beside
-from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.outcome import CheckResult, ErrorClass, Resolved
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.model.unwanted import LeftOut
@@ -127,6 +127,8 @@ class CandidatePassed(PhasePassed):
     seconds: float = 0.0
     lost_tests: tuple[str, ...] = ()
     """Files with tests that no report counts, and that the change removes or takes something from."""
+    resolved: tuple[Resolved, ...] = ()
+    """Files that main and the change both edited in the same places, and the command that made each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.learn.drift import Drift, drift_of
 from interlock.model.forecast import Forecast
-from interlock.model.outcome import WAITS, CheckResult
+from interlock.model.outcome import WAITS, CheckResult, Resolved
 from interlock.model.reason import Reason, Why
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
@@ -37,6 +37,8 @@ class PhaseStory:
     touched: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    resolved: tuple[Resolved, ...] = ()
+    """Files of its merged tree in which both sides clashed."""
     error: str = ""
     usage: Usage | None = None
     """The usage of its agent; None: unknown."""
@@ -167,7 +169,7 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
         return
     phase.outcome, phase.ended = OUTCOMES[type(fact)], time
     built = (phase.commit, phase.base)
-    for name in ("log", "base", "archived", "touched", "checks", "left_out"):
+    for name in ("log", "base", "archived", "touched", "checks", "left_out", "resolved"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
     phase.commit = getattr(fact, "commit", None) or ""
     phase.text = getattr(fact, "summary", "") or getattr(fact, "text", "")

@@ -19,7 +19,7 @@ from interlock.ui.queries.tasks import forecast_of
 from interlock.ui.reading import Reading
 from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
-from interlock.ui.words.facts import clock, describe, left_out_lines
+from interlock.ui.words.facts import clock, describe, left_out_lines, resolved_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
 from interlock.ui.words.radar import beside_text
 from interlock.ui.words.reasons import as_read, in_words, reason_object, reason_text
@@ -153,6 +153,7 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> l
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
         below.append(f"agent output: interlock logs {name} --attempt {attempt}")
+    below += resolved_lines(phase.resolved)
     below += left_out_lines(phase.left_out, phase.archived)
     if phase.why:
         below.append(f"started because: {phase.why}")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from interlock.events.facts import Fact, LessonLearned, TaskAccepted, TaskEstimated
 from interlock.events.record import Recorded, Unreadable
 from interlock.model.numbers import bounded
+from interlock.model.outcome import Resolved
 from interlock.model.reason import Reason
 from interlock.model.unwanted import LeftOut
 from interlock.ui.plain import inert, shortened
@@ -110,3 +111,8 @@ def left_out_lines(left_out: Sequence[LeftOut], archived: str) -> list[str]:
     kept = f"kept in {archived}^; " if archived else ""
     named = [f"left out: {out.text}" for out in left_out]
     return [*named, f"{kept}to land such files, set land_files in interlock.toml"]
+
+
+def resolved_lines(resolved: Sequence[Resolved]) -> list[str]:
+    """The files that main and the change both edited in the same places, and the command that made each."""
+    return [f"conflict in {file.path} resolved by `{file.command}`" for file in resolved]

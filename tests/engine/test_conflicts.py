@@ -1,0 +1,179 @@
+"""Conflicts that a command resolves: generated files by `regenerate`, others by mergiraf (A17)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.engine.scratch import WAIT, Scratch
+from tests.run.tree import linux
+
+pytestmark = [pytest.mark.slow, pytest.mark.sandbox, linux]
+
+LOCK = "names.lock"
+GENERATE = 'echo "# $(ls names | wc -l) names" > names.lock; ls names | tr "\\n" " " >> names.lock\n'
+"""Makes one line of all names, so that two changes that add one conflict."""
+AGENT = f"""\
+touch "names/$INTERLOCK_TASK_ID"
+sh generate.sh
+test "$INTERLOCK_ATTEMPT" != 1 || {WAIT}
+"""
+TASKS = "  one: {goal: one}\n  two: {goal: two}\n"
+CHECK = "sh generate.sh && git diff --exit-code names.lock"
+"""Fails unless the lock file is what the generator makes of the tree."""
+
+
+def project(
+    scratch: Scratch, command: str = "sh generate.sh", *, agent: str = AGENT, tasks: str = TASKS
+) -> None:
+    """Two agents that start together, and each add a name and make the lock file again."""
+    (scratch.root / "names").mkdir()
+    scratch.write(generate__sh=GENERATE)
+    (scratch.root / "names/zero").touch()
+    (scratch.root / LOCK).write_text("# 1 names\nzero ")
+    scratch.commit()
+    regenerate = f'{{names.lock: "{command}"}}' if command else "{}"
+    gate = str(scratch.gates / "both")
+    verify = f'"{CHECK}"'
+    scratch.graph(tasks, agent.format(gate=gate), regenerate=regenerate, verify=verify)
+
+
+def run_together(scratch: Scratch, code: int = 0) -> None:
+    """Let the agents end only after both have started."""
+    run = scratch.start("run", "--max-parallel", "2")
+    for task in ("one", "two"):
+        run.wait_for_line(f"{task}")
+    while len(scratch.facts("SessionOpened")) < 2:
+        assert not run.has_ended, run.output
+    (scratch.gates / "both").touch()
+    assert run.wait() == code, run.output
+
+
+def resolved(scratch: Scratch) -> list[list[dict[str, str]]]:
+    return [fact["fact"].get("resolved", []) for fact in scratch.facts("CandidatePassed")]
+
+
+def test_a_lock_file_in_which_two_changes_conflict_is_made_again_and_both_land(scratch: Scratch) -> None:
+    project(scratch)
+    run_together(scratch)
+    assert scratch.states() == {"one": "done", "two": "done"}
+    assert scratch.facts("PhaseFailed") == []
+    assert sorted(scratch.git("show", f"main:{LOCK}").splitlines()[1].split()) == ["one", "two", "zero"]
+    made = [{"path": LOCK, "command": "sh generate.sh"}]
+    assert resolved(scratch) == [[], made]
+    (second,) = [
+        fact["fact"]["task"] for fact in scratch.facts("CandidatePassed") if fact["fact"].get("resolved")
+    ]
+    assert f"conflict in {LOCK} resolved by `sh generate.sh`" in scratch.interlock("explain", second)
+    trailers = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Resolved,valueonly)", "main")
+    assert trailers == f"{LOCK} by sh generate.sh"
+
+
+def test_without_the_setting_the_same_conflict_goes_back_to_its_author(scratch: Scratch) -> None:
+    project(scratch, "")
+    run_together(scratch)
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    assert failed["error"] == "merge-conflict"
+    assert resolved(scratch) == [[], []]
+
+
+def test_only_the_conflicting_files_are_taken_from_what_the_command_leaves(scratch: Scratch) -> None:
+    project(scratch, "sh generate.sh; echo more > extra; echo worse >> generate.sh; rm names/zero")
+    run_together(scratch)
+    assert scratch.states() == {"one": "done", "two": "done"}
+    assert scratch.facts("PhaseFailed") == []
+    landed = scratch.git("ls-tree", "-r", "--name-only", "main").splitlines()
+    assert "extra" not in landed
+    assert "names/zero" in landed
+    assert scratch.git("show", "main:generate.sh") == GENERATE.strip()
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("echo no registry; exit 3", "`echo no registry; exit 3` exited 3"),
+        ("true", f"`true` left {LOCK} as main has it"),
+        (f"ln -sf /etc/passwd {LOCK}", f"left no usable {LOCK}"),
+        (f"rm {LOCK}; mkfifo {LOCK}", f"left no usable {LOCK}"),
+        (f"rm {LOCK}", f"left no usable {LOCK}"),
+        (f"truncate -s 40M {LOCK}", f"left no usable {LOCK}"),
+    ],
+)
+def test_a_command_that_leaves_no_usable_file_sends_the_conflict_back_with_the_reason(
+    scratch: Scratch, command: str, told: str
+) -> None:
+    project(scratch, command)
+    run_together(scratch)
+    assert scratch.states() == {"one": "done", "two": "done"}
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    assert (failed["error"], failed["attempt"]) == ("merge-conflict", 1)
+    assert told in scratch.interlock("explain", failed["task"])
+    if "registry" in command:
+        assert "no registry" in failed["feedback"]
+
+
+def test_a_change_that_conflicts_elsewhere_too_goes_back_and_no_command_runs(scratch: Scratch) -> None:
+    agent = AGENT + 'echo "$INTERLOCK_TASK_ID" > README\n'
+    project(scratch, agent=agent)
+    run_together(scratch)
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    assert sorted(failed["why"]["fields"]["paths"]) == ["README", LOCK]
+    assert not list((scratch.root / ".git/interlock/evidence").glob("*/*/merge"))
+
+
+MERGIRAF = """\
+#!/bin/sh
+# Of the real program: `merge BASE LEFT RIGHT -p PATH`, the result on stdout. Keeps the lines of both sides.
+test "$1" = merge -a "$5" = -p || exit 64
+case "$2 $3 $4" in *.py) ;; *) cat "$3"; exit 1;; esac
+grep -q impossible "$3" "$4" && exit 1
+if touch /etc/here 2>/dev/null || test -e "{root}/.git/HEAD"; then echo not confined; exit 0; fi
+sort -u "$3" "$4"
+"""
+
+
+@pytest.fixture
+def mergiraf(scratch: Scratch, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program of that name on PATH, outside of the repository."""
+    program = scratch.gates / "mergiraf"
+    program.write_text(MERGIRAF.format(root=scratch.root))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{scratch.gates}:{os.environ['PATH']}")
+    return program
+
+
+def two_lists(scratch: Scratch, line: str = "item_$INTERLOCK_TASK_ID") -> None:
+    """Two agents that start together and add a line to the same place."""
+    scratch.write(items__py="a = 1\n")
+    gate = WAIT.format(gate=scratch.gates / "both")
+    agent = f'echo "{line} = 1" >> items.py\ntest "$INTERLOCK_ATTEMPT" != 1 || {gate}'
+    scratch.graph(TASKS, agent, verify='"! grep confined items.py"')
+
+
+@pytest.mark.usefixtures("mergiraf")
+def test_a_file_in_which_both_added_lines_is_merged_by_mergiraf_where_it_is_installed(
+    scratch: Scratch,
+) -> None:
+    two_lists(scratch)
+    run_together(scratch)
+    assert scratch.facts("PhaseFailed") == []
+    assert scratch.git("show", "main:items.py").split("\n") == ["a = 1", "item_one = 1", "item_two = 1"]
+    assert resolved(scratch) == [[], [{"path": "items.py", "command": "mergiraf"}]]
+
+
+@pytest.mark.usefixtures("mergiraf")
+def test_what_mergiraf_cannot_merge_goes_back_to_its_author(scratch: Scratch) -> None:
+    two_lists(scratch, "impossible_$INTERLOCK_TASK_ID")
+    run_together(scratch)
+    assert [fact["fact"]["error"] for fact in scratch.facts("PhaseFailed")] == ["merge-conflict"]
+    assert scratch.states() == {"one": "done", "two": "done"}
+
+
+@pytest.mark.usefixtures("mergiraf")
+def test_mergiraf_is_not_used_when_the_settings_say_so(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLOCK_STRUCTURAL_MERGE", "off")
+    two_lists(scratch)
+    run_together(scratch)
+    assert [fact["fact"]["error"] for fact in scratch.facts("PhaseFailed")] == ["merge-conflict"]
