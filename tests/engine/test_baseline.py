@@ -35,6 +35,7 @@ class Hands:
     """All that a trial uses of an Env."""
 
     checker: Script
+    is_confined = True
 
     def environment(self) -> str:
         return ""

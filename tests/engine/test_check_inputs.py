@@ -190,3 +190,19 @@ def test_a_check_that_fails_twice_is_held_against_the_change(scratch: Scratch) -
     assert not scratch.facts("CheckFlaked")
     assert (scratch.gates / "runs").read_text() == 3 * "run\n"
     assert "no check has failed and passed" in scratch.interlock("errors", "--flaky")
+
+
+def test_a_change_of_what_a_set_up_installs_runs_the_checks_that_do_not_see_it_again(
+    scratch: Scratch,
+) -> None:
+    """A new lock file: the checks get other dependencies, though none of their inputs has changed."""
+    scratch.write(deps__lock="1\n", a__txt="a\n", __gitignore="env/\n")
+    check = '{run: "test $(cat env/version) = 1 && cat a.txt", inputs: [a.txt]}'
+    setup = '{run: "mkdir -p env && cp deps.lock env/version", key: [deps.lock], makes: [env]}'
+    scratch.graph(
+        "  bump: {goal: bump, retries: 0}\n", "echo 2 > deps.lock", verify=f"[{check}]", setup=setup
+    )
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"bump": "failed"}
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    assert [check["reused"] for check in failed["checks"]] == [False]

@@ -26,7 +26,7 @@ from interlock.model.task import (
     all_inputs,
 )
 
-GIT = Agent("git", "command", ("git",))
+GIT = Agent("git", "command", ("git-revert",))
 """Stands where a task names its agent: git makes the change."""
 PREFIX = "undo-"
 _NAME_CHARS = 56
