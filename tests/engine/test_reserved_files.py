@@ -174,6 +174,12 @@ def test_the_command_imports_no_module_of_the_repository(scratch: Scratch) -> No
         command = [sys.executable, "-m", "interlock", "--version"]
         env = {**os.environ, "PYTHONPATH": path}
         assert subprocess.run(command, cwd=scratch.root, env=env, check=False).returncode == 0
+    modules = scratch.root.parent / "modules"
+    modules.mkdir()
+    (modules / "click.py").write_text("raise SystemExit(97)\n")
+    env = {**os.environ, "PYTHONPATH": str(modules)}
+    own = subprocess.run([sys.executable, "-m", "interlock", "--version"], env=env, check=False)
+    assert own.returncode == 97, "a folder outside of repositories is the person's own"
 
 
 ODD = {

@@ -73,6 +73,8 @@ def test_texts_entries_and_answers_are_bounded(tmp_path: Path) -> None:
     assert isinstance(shown, list)
     assert shown[-1]["content"].startswith("39 ")
     assert record["messages_before"] == 40 - len(shown)
+    one_more = len(json.dumps(shown)) + len(json.dumps(shown[0]))
+    assert len(json.dumps(shown)) <= ENTRY_CHARACTERS < one_more, "only what has no room is left out"
 
 
 @pytest.mark.slow

@@ -11,6 +11,8 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Command
 from interlock.model.sandbox import ForwardedPort, Grant, Limits
 from interlock.process.choice import SandboxRequest, try_all
+from interlock.process.containment import Containment
+from interlock.process.probe import probe
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
 from interlock.process.survivors import end_survivors, take_note
@@ -114,6 +116,15 @@ def test_a_container_is_removed_by_name_when_its_program_has_ended(
     asked = engine(tmp_path, monkeypatch)
     clear_up(Confined((), {}, "/", container=(str(tmp_path / "bin" / "podman"), "interlock-0123")))
     assert asked.read_text() == "rm --force interlock-0123\n"
+
+
+def test_a_container_that_was_only_tried_is_removed_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = engine(tmp_path, monkeypatch)
+    program = str(tmp_path / "bin" / "podman")
+    assert not probe(Container(program, "image"), Containment.SUBREAPER).works
+    assert asked.read_text().endswith(f"rm --force interlock-probe-{os.getpid()}\n")
 
 
 def test_a_container_that_a_dead_engine_left_is_removed_by_whoever_comes_after(

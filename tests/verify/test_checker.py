@@ -68,6 +68,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_all_commands_run_in_order_also_after_a_red_one(bench: Bench) -> None:
     first, second, third = bench.check("cat file", "cat file; exit 3", "echo still here")
     assert [first.passed, second.passed, third.passed] == [True, False, True]
+    assert {first.usual_seconds, second.usual_seconds} == {0.0}, "none of them hung"
     assert (second.exit_code, second.tail) == (3, "tested")
     assert third.tail == "still here"
 
