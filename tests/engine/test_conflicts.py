@@ -177,3 +177,73 @@ def test_mergiraf_is_not_used_when_the_settings_say_so(
     two_lists(scratch)
     run_together(scratch)
     assert [fact["fact"]["error"] for fact in scratch.facts("PhaseFailed")] == ["merge-conflict"]
+
+
+GREEN_ALONE = "test ! -e login || test ! -e search || { echo both are there; exit 1; }"
+PAIR = """\
+  search: {goal: find things}
+  login: {goal: let people in}
+"""
+SEARCH_FIRST = """\
+case $INTERLOCK_TASK_ID in
+login) echo "people may come in" > login; {gate};;
+*) test "$INTERLOCK_ATTEMPT" = 1 && touch search || cp "$INTERLOCK_PROMPT_FILE" found;;
+esac
+"""
+
+
+def test_two_changes_that_pass_alone_and_fail_together_are_named_with_the_check(scratch: Scratch) -> None:
+    """The change of `search` passed, and could not land at once: a person had a file in its way."""
+    gate = WAIT.format(gate=scratch.gates / "both")
+    scratch.write(check__sh=GREEN_ALONE)
+    scratch.graph(PAIR, SEARCH_FIRST.format(gate=gate), verify="sh check.sh")
+    scratch.write(search="a note of the person")
+    run = scratch.start("run", "--max-parallel", "2")
+    run.wait_for_line("search")
+    while not scratch.facts("CandidatePassed"):
+        assert not run.has_ended, run.output
+    (scratch.gates / "both").touch()
+    while "login" not in [fact["fact"]["task"] for fact in scratch.facts("Landed")]:
+        assert not run.has_ended, run.output
+    (scratch.root / "search").unlink()
+    assert run.wait() == 0, run.output
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    pair = failed["why"]["fields"]["cause"]
+    assert (pair["code"], pair["fields"]["tasks"], pair["fields"]["is_known"]) == (
+        "fails-together",
+        ["login"],
+        True,
+    )
+    told = "`sh check.sh` passes without login and without search, and fails with both"
+    assert told in scratch.interlock("explain", "search")
+    prompt = scratch.git("show", "main:found")
+    assert told in prompt
+    assert "What login changed: it landed before attempt 2, and stays on main" in prompt
+    assert "+people may come in" in prompt
+
+
+SUMS = """\
+case "$INTERLOCK_TASK_ID-$INTERLOCK_ATTEMPT" in
+one-*) sed -i 1s/0/1/ sum;;
+two-1) sed -i 5s/0/1/ sum; {gate};;
+*) touch two;;
+esac
+"""
+
+
+def test_of_a_change_that_was_never_tested_alone_only_what_may_be_is_said(scratch: Scratch) -> None:
+    """Both changes edit one file; the second was never tested on a main without the first."""
+    scratch.write(check__sh="test $(grep -c 1 sum) -lt 2\n", sum="0\n\n\n\n0\n")
+    gate = WAIT.format(gate=scratch.gates / "both")
+    agent = SUMS.format(gate=gate)
+    scratch.graph(TASKS, agent, verify="sh check.sh")
+    run = scratch.start("run", "--max-parallel", "2")
+    while len(scratch.facts("SessionOpened")) < 2 or not scratch.facts("Landed"):
+        assert not run.has_ended, run.output
+    (scratch.gates / "both").touch()
+    assert run.wait() == 0, run.output
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    pair = failed["why"]["fields"]["cause"]["fields"]
+    assert (pair["tasks"], pair["is_known"]) == (["one"], False)
+    told = "one landed meanwhile and edited the same files or what the check reads"
+    assert told in scratch.interlock("explain", "two")

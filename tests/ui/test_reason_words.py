@@ -188,6 +188,10 @@ SENTENCES: list[tuple[Reason, str]] = [
         "`make` fails tests that do not fail on main (t1 and 3 more) "
         "on the change merged onto main (and 1 more)",
     ),
+    (
+        of(Why.FAILS_TOGETHER, command="make", task="b", tasks=("a",), commits=("0123",), is_known=True),
+        "`make` passes without a and without b, and fails with both",
+    ),
     (of(Why.CONFLICT, paths=("a.py", "b.py")), "conflicts with changes that landed meanwhile in a.py, b.py"),
     (of(Why.UNCHANGED, on_main=True, cause=SAID), "its change is already on main, and exit 1"),
     (of(Why.NO_RESULT, seconds=90.0), "no result after 90 s"),

@@ -26,6 +26,7 @@ from interlock.engine.prompt import Scene, brief
 from interlock.engine.quote import quoted
 from interlock.engine.resolving import Job
 from interlock.engine.screen import screened
+from interlock.engine.together import with_pair
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
 from interlock.events import facts as f
@@ -202,7 +203,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     )
     verdict = await verdict_of(env, turn, main, results, merge.tree)
     if refused := refusal_of(turn, made, verdict):
-        return [refused]
+        return [await with_pair(env, turn, main, verdict, refused)]
     seconds = sum(result.seconds for result in results if not result.reused)
     usual = sum(result.seconds for result in results)
     canary = await canary_of(env, turn, usual) if weigh(verdict.checks).is_verified else None

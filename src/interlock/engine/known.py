@@ -28,11 +28,7 @@ def never(_key: CheckKey) -> CheckResult | None:
 async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckResult]:
     """Return the results of all commands of an order, in their order. Only those that are not known run."""
     environment = env.environment()
-    saw = await seen_by(env, order.tree, order.commands, order.inputs)
-    keys = {
-        command: CheckKey(command, environment, saw[command], _change(order, command))
-        for command in order.commands
-    }
+    keys = await keys_of(env, order, environment)
     reusable = [command for command in order.commands if env.is_confined or not order.inputs.get(command)]
     found = {command: look_up(keys[command]) for command in reusable} if environment else {}
     missing = tuple(command for command in order.commands if not found.get(command))
@@ -41,6 +37,15 @@ async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckR
     sure = environment if environment == env.environment() else ""
     results = {result.command: _stamped(result, keys[result.command], sure) for result in ran}
     return [_about(order, found.get(command) or results[command]) for command in order.commands]
+
+
+async def keys_of(env: Env, order: CheckOrder, environment: str) -> dict[str, CheckKey]:
+    """Return what the result of each command depends on."""
+    saw = await seen_by(env, order.tree, order.commands, order.inputs)
+    return {
+        command: CheckKey(command, environment, saw[command], _change(order, command))
+        for command in order.commands
+    }
 
 
 async def seen_by(

@@ -11,6 +11,7 @@ from interlock.engine.lessons import told as lesson_part
 from interlock.engine.quote import fit, one_line, quoted
 from interlock.engine.scope_words import scope_text
 from interlock.engine.template import fill
+from interlock.engine.together import commits_of
 from interlock.events.state import State, TaskState
 from interlock.events.task_parts import Failure
 from interlock.git.protocol import Repository
@@ -24,6 +25,7 @@ from interlock.model.task import Task, TaskId
 
 DIFF_CHARS = 20_000
 """Some five hundred lines. With all the rest it fits into one argument of a program (128 KiB on Linux)."""
+PAIRS_SHOWN = 3
 SUMMARY_CHARS = 2_000
 MESSAGE_CHARS = 4_000
 GOAL_CHARS = 160
@@ -45,6 +47,8 @@ class Scene:
     """Tasks of the other agents at work."""
     diff: str = ""
     """Diff of the attempt that failed last."""
+    others: tuple[tuple[str, str], ...] = ()
+    """Landed tasks that it is known to fail together with, and their diffs."""
     lessons: tuple[Lesson, ...] = ()
     """Lessons of earlier attempts."""
 
@@ -56,7 +60,9 @@ async def brief(repository: Repository, template: str, scene: Scene) -> str:
         diff = await _diff(repository, failure.base or f"{failure.commit}~1", failure.commit)
         if failure.error is ErrorClass.SECRET:
             diff = Redactor().clean(diff)  # prompts are kept
-        scene = replace(scene, diff=diff)
+        pairs = commits_of(failure.why)[:PAIRS_SHOWN]
+        others = [(task, await _diff(repository, f"{commit}~1", commit)) for task, commit in pairs]
+        scene = replace(scene, diff=diff, others=tuple(others))
     return prompt(template, scene)
 
 
@@ -169,6 +175,14 @@ def _failed(scene: Scene) -> Iterator[str]:
             "Files it made that never land (make the change work without them)", listed, SUMMARY_CHARS
         )
     yield quoted(f"What attempt {failure.attempt} had changed, as a diff", scene.diff, DIFF_CHARS, "start")
+    yield from _together(scene)
+
+
+def _together(scene: Scene) -> Iterator[str]:
+    """Yield the changes that the check passes with, and without, but not together with this one."""
+    for task, diff in scene.others:
+        source = f"What {task} changed: it landed before attempt {scene.attempt}, and stays on main"
+        yield quoted(source, diff, DIFF_CHARS // len(scene.others), "start")
 
 
 def _ended(task: TaskState) -> Iterator[str]:

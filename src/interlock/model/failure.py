@@ -90,6 +90,8 @@ LINES_COMPARED = 20
 
 def symptom(error: ErrorClass, why: Reason | None, feedback: str) -> Symptom:
     """Return the symptom of a failure, the same for every task that it happens to."""
+    if why and why.code == Why.CHECK_FAILED:  # the same failure, whatever it fails together with
+        why = Reason(why.code, {name: value for name, value in why.fields.items() if name != "cause"})
     summary = failure_text(why)
     if why and why.code == Why.CHECK_FAILED and why.names("newly_failing"):
         # The output has the failures of main as well, and may begin with them.

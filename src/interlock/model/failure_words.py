@@ -59,10 +59,20 @@ def _listed(what: str, why: Reason, name: str) -> str:
     return f"{what} ({', '.join(names)}{f' and {left} more' if left > 0 else ''})" if names else ""
 
 
-def _check_failed(why: Reason, _: str) -> str:
+def _check_failed(why: Reason, cause: str) -> str:
     others = int(why.number("others"))
     more = f" (and {others} more)" if others else ""
-    return f"`{why.text('command')}` {check_ending(why)} on the change merged onto main{more}"
+    return f"`{why.text('command')}` {check_ending(why)} on the change merged onto main{more}{_then(cause)}"
+
+
+def _fails_together(why: Reason, _: str) -> str:
+    """Say which tasks a change fails with, if its check passes without them, or which it may fail with."""
+    named = ", ".join(why.tasks)
+    if not why.fields.get("is_known"):
+        return f"{named} landed meanwhile and edited the same files or what the check reads"
+    both = "both" if len(why.tasks) == 1 else "all of them"
+    command, own = why.text("command"), why.text("task")
+    return f"`{command}` passes without {named} and without {own}, and fails with {both}"
 
 
 def _secret(why: Reason, _: str) -> str:
@@ -122,6 +132,10 @@ def _unresolved(why: Reason) -> str:
     return f"; `{why.text('command')}` {wrong[Obstacle(why.text('obstacle'))]}" if why.text("command") else ""
 
 
+def _then(text: str) -> str:
+    return f"; {text}" if text else ""
+
+
 def _after(text: str) -> str:
     return f": {text}" if text else ""
 
@@ -129,6 +143,7 @@ def _after(text: str) -> str:
 Words = Callable[[Reason, str], str]
 _WORDS: Mapping[str, Words] = {
     Why.CHECK_FAILED: _check_failed,
+    Why.FAILS_TOGETHER: _fails_together,
     Why.CONFLICT: lambda why, _: (
         f"conflicts with changes that landed meanwhile in {', '.join(why.names('paths'))}{_unresolved(why)}"
     ),

@@ -95,6 +95,7 @@ class Why(StrEnum):
     REMOTE_UNREACHABLE = "remote-unreachable"
 
     CHECK_FAILED = "check-failed"
+    FAILS_TOGETHER = "fails-together"
     CONFLICT = "conflict"
     UNCHANGED = "unchanged"
     NO_RESULT = "no-result"
