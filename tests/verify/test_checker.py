@@ -60,7 +60,7 @@ def bench(tmp_path: Path) -> Bench:
     git(tmp_path, "add", "file", "tree.xml", "linked")
     git(tmp_path, "commit", "-q", "-m", "first")
     place = asyncio.run(discover(tmp_path))
-    processes = LocalProcesses(grace_seconds=0.2, log_limit_bytes=1024**2)
+    processes = LocalProcesses(grace_seconds=0.2, log_limit_bytes=32 << 20)
     checker = LocalChecker(OpenRooms(GitWorkspaces(place)), processes, place.state)
     return Bench(place.state, Tree(git(tmp_path, "rev-parse", "HEAD^{tree}")), checker)
 
@@ -71,6 +71,18 @@ def test_all_commands_run_in_order_also_after_a_red_one(bench: Bench) -> None:
     assert {first.usual_seconds, second.usual_seconds} == {0.0}, "none of them hung"
     assert (second.exit_code, second.tail) == (3, "tested")
     assert third.tail == "still here"
+
+
+def test_a_long_output_is_read_beside_the_loop(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """16 MB of empty lines kept the engine from all else for five seconds and more."""
+
+    async def check() -> None:
+        asyncio.get_running_loop().slow_callback_duration = 2.5
+        order = CheckOrder("a/1", bench.tree, ("yes '' | head -c 16000000",), 60.0, {})
+        assert (await bench.checker.check(order))[0].passed
+
+    asyncio.run(check(), debug=True)
+    assert [text for record in caplog.records if "took" in (text := record.getMessage())] == []
 
 
 def test_passed_tests_do_not_push_the_failure_out_of_the_end_that_is_told(bench: Bench) -> None:

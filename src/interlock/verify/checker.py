@@ -101,7 +101,8 @@ class LocalChecker:
                 reports = await asyncio.to_thread(watch, room, folder / "began")
                 ran = await self._run(order, command, number, self._command(order, name, room, folder))
                 unread = still_unread(written, marked)
-                result = _result(command, ran, await asyncio.to_thread(reports.read))
+                filed = await asyncio.to_thread(reports.read)
+                result = await asyncio.to_thread(_result, command, ran, filed)
                 result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
                 if not result.passed:  # then it is told why, and not what else it did
                     if await asyncio.to_thread(is_full, folder):
@@ -150,7 +151,8 @@ class LocalChecker:
         if exited.ended is Ended.LEASE:
             raise EnvironmentProblem(f"the check {order.name} was stopped: its lease was not renewed in time")
         hung = exited.ended is Ended.TIMEOUT and exited.seconds < order.timeout_seconds
-        return _Ran(exited, log, _written(path, began), pace.usual_seconds if pace and hung else 0.0)
+        output = await asyncio.to_thread(_written, path, began)
+        return _Ran(exited, log, output, pace.usual_seconds if pace and hung else 0.0)
 
     @contextlib.contextmanager
     def _shown(self, key: Hashable, check: RunningCheck) -> Iterator[None]:
