@@ -225,8 +225,14 @@ def test_work_in_a_submodule_is_not_lost_with_the_workspace(nested: Lab) -> None
     assert nested.run("workspace", "remove", "one").code == 0
 
 
-def test_an_untouched_submodule_and_one_whose_work_the_checkout_has_do_not_hinder(nested: Lab) -> None:
-    with_submodules(nested, "plain")
+def test_an_untouched_submodule_and_one_whose_work_the_checkout_has_do_not_hinder(
+    nested: Lab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nor does a file that the person's own git ignores."""
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "ignore").write_text("*.swp\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (with_submodules(nested, "plain") / ".f.txt.swp").touch()
     assert nested.run("workspace", "remove", "plain").out == "removed plain\n"
     lib = with_submodules(nested, "two")
     git(lib, "commit", "--allow-empty", "-m", "work")
