@@ -206,3 +206,17 @@ def test_a_change_of_what_a_set_up_installs_runs_the_checks_that_do_not_see_it_a
     assert scratch.states() == {"bump": "failed"}
     (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
     assert [check["reused"] for check in failed["checks"]] == [False]
+
+
+def test_attributes_above_the_inputs_decide_what_a_check_finds(scratch: Scratch) -> None:
+    """They decide the line ends of its files in every checkout, so a change of them is a change of these."""
+    (scratch.root / "one").mkdir()
+    (scratch.root / "one/text").write_text("x\n")
+    check = "{run: test $(wc -c < one/text) = 2, inputs: [one/**]}"
+    scratch.graph(
+        "  a: {goal: a, retries: 0}\n", "echo '* text eol=crlf' > .gitattributes", verify=f"[{check}]"
+    )
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"a": "failed"}
+    (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
+    assert [check["reused"] for check in failed["checks"]] == [False]

@@ -41,6 +41,25 @@ def test_it_has_exactly_the_files_that_match(
     assert files_of(world, run(ReducedTrees(world.place).tree(tree, inputs))) == expected
 
 
+@pytest.mark.parametrize(
+    ("inputs", "attributes"),
+    [
+        (("one/deep/**",), {".gitattributes", "one/.gitattributes"}),
+        (("top.py",), {".gitattributes"}),
+        (("nothing",), set[str]()),
+    ],
+)
+def test_it_has_the_attributes_of_the_folders_on_the_way(
+    world: World, inputs: tuple[str, ...], attributes: set[str]
+) -> None:
+    (world.root / "one").mkdir()
+    (world.root / "two").mkdir()
+    for name in (".gitattributes", "one/.gitattributes", "two/.gitattributes"):
+        (world.root / name).write_text("*.py text eol=crlf\n")
+    found = files_of(world, run(ReducedTrees(world.place).tree(committed(world), inputs)))
+    assert {name for name in found if name.endswith(".gitattributes")} == attributes
+
+
 def test_a_change_elsewhere_gives_the_same_tree(world: World) -> None:
     before, elsewhere, inside = committed(world), committed(world, c="new"), committed(world, b="new")
     trees = ReducedTrees(world.place)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from interlock.engine.env import Env
+from interlock.model.glob_walk import leads_to
 from interlock.model.globs import matches
 from interlock.model.outcome import CheckKey, CheckResult
 from interlock.model.task import Tree
@@ -59,8 +60,13 @@ async def seen_by(
 
 
 def is_seen(path: str, inputs: Sequence[str]) -> bool:
-    """Tell if a check with these inputs sees a file. Without inputs it sees all files."""
-    return not inputs or any(matches(glob, path) for glob in inputs)
+    """Tell if a check with these inputs sees a file. Without inputs it sees all files.
+
+    It sees the attributes of the folders on the way to its inputs, which decide how git writes these.
+    """
+    folder, _, name = path.rpartition("/")
+    is_rule = name == ".gitattributes" and leads_to(folder, inputs)
+    return not inputs or is_rule or any(matches(glob, path) for glob in inputs)
 
 
 def _change(order: CheckOrder, command: str) -> str:

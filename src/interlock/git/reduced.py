@@ -5,6 +5,8 @@
    the cost is that of the folders that are cut, two git processes for each level of them, and a folder that
    was cut before is known.
 3. A link is taken over as a link. Where it leads out of the wanted files, it leads nowhere.
+4. The attributes of each folder on the way to a wanted file are taken over too: they decide
+   how git writes it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +19,8 @@ from interlock.model.glob_walk import Walk, enter, step
 from interlock.model.task import Tree
 
 MOST_KNOWN, MOST_FOLDERS = 2_000, 50_000
-_FOLDER = b"40000"
+_ATTRIBUTES = b".gitattributes"
+_FILE, _FOLDER = b"100", b"40000"
 _MODULE = b"160000"
 _KINDS = {_FOLDER: b"tree", _MODULE: b"commit"}
 
@@ -40,6 +43,8 @@ class _Folder:
 
     kept: list[_Entry] = field(default_factory=list)
     cut: list[tuple[bytes, "_Folder"]] = field(default_factory=list)
+    attributes: list[_Entry] = field(default_factory=list)
+    """Its `.gitattributes`, where that is not wanted by itself."""
     id: str = ""
     """Empty: nothing is left of it."""
 
@@ -96,6 +101,8 @@ class ReducedTrees:
                     folder.cut.append((entry.name, inner))
                     if (entry.id, reached) not in self._folders:
                         below.append((inner, entry.id, reached))
+                elif entry.name == _ATTRIBUTES and entry.mode.startswith(_FILE):
+                    folder.attributes.append(entry)
         return below
 
     async def _write(self, level: Sequence[_Folder]) -> None:
@@ -104,7 +111,8 @@ class ReducedTrees:
             folder.kept += [_Entry(_FOLDER, name, inner.id) for name, inner in folder.cut if inner.id]
         left = [folder for folder in level if folder.kept]
         if left:
-            feed = b"".join(b"".join(map(_line, folder.kept)) + b"\0" for folder in left)
+            entries = ((*folder.kept, *folder.attributes) for folder in left)
+            feed = b"".join(b"".join(map(_line, each)) + b"\0" for each in entries)
             said = await self._place.git.run("mktree", "-z", "--batch", "--missing", feed=feed)
             for folder, id in zip(left, said.line.splitlines(), strict=True):
                 folder.id = id

@@ -51,6 +51,14 @@ def step(walk: Walk, name: str) -> Walk:
     return tuple(following)
 
 
+def leads_to(folder: str, globs: Iterable[str]) -> bool:
+    """Tell if something in a folder, or below it, can match one of the globs."""
+    walk = enter(globs)
+    for name in filter(None, folder.split("/")):
+        walk = step(walk, name)
+    return bool(walk)
+
+
 def _closed(segments: tuple[Segment, ...], positions: Iterable[int]) -> frozenset[int]:
     """Add the positions behind a `**`, which may stand for nothing. No two of these follow each other."""
     closed = set(positions)
