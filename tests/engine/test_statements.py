@@ -232,6 +232,25 @@ def test_the_log_contradicts_a_forged_statement_and_vouches_for_a_true_one(
     assert "2 commits, 1 good, 1 problem" in said
 
 
+def test_the_log_contradicts_a_note_that_claims_more_than_was_found(scratch: Scratch, home: Path) -> None:
+    """No check of this landing can read its change, and the note says that it was verified."""
+    scratch.write(one__txt="x\n", m__py="def f():\n    return 1\n")
+    scratch.graph(
+        "  a: {goal: x}\n",
+        "printf 'def f():\\n    return 2\\n' > m.py",
+        verify="[{run: cat one.txt, inputs: [one.txt]}]",
+    )
+    scratch.interlock("run")
+    assert "observed (change-not-read), 1 check, unsigned, as the log says" in scratch.interlock(
+        "verify", "main"
+    )
+    clone = Clone(scratch, home / "clone")
+    clone.edit("main", lambda said: said["predicate"]["interlock"].update(evidence="verified", gap=""))
+    scratch.git("fetch", "-q", str(clone.root), f"+{FETCH}")
+    said = scratch.interlock("verify", "main", code=1)
+    assert "edited: its statement does not say what the log says" in said
+
+
 @pytest.mark.parametrize(
     "note", [b"no statement", b"{}", b'{"payloadType":"x","payload":"e30="}', b"[" * 9999]
 )

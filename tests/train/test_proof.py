@@ -50,7 +50,11 @@ def landing(*checks: CheckResult) -> Told:
 
 
 def said(made: Told, known: Known = KNOWN) -> bytes:
-    return statement(made, known, lambda text: text.replace("secret", "[redacted]"))
+    return statement(made, known, clean)
+
+
+def clean(text: str) -> str:
+    return text.replace("secret", "[redacted]")
 
 
 def test_a_statement_tells_of_the_attempt_that_landed() -> None:
@@ -120,7 +124,41 @@ def change_place(said: dict[str, Any]) -> None:
     said["fact"]["position"] = 3
 
 
-@pytest.mark.parametrize("change", [change_check, change_command, change_base, change_attempt, change_place])
+def change_grade(said: dict[str, Any]) -> None:
+    said["evidence"] = "claimed"
+
+
+def change_sight(said: dict[str, Any]) -> None:
+    said["checks"][0]["seen"] = {"gitTree": "d" * 40}
+
+
+def change_reuse(said: dict[str, Any]) -> None:
+    said["checks"][0]["reused"] = True
+
+
+def change_model(said: dict[str, Any]) -> None:
+    said["changes"][0]["model"] = "better"
+
+
+def change_person(said: dict[str, Any]) -> None:
+    said["changes"][0]["approvedBy"] = ["grace"]
+
+
+def add_task(said: dict[str, Any]) -> None:
+    said["changes"].append({"task": "other", "attempt": 1})
+
+
+def hide_another_command(said: dict[str, Any]) -> None:
+    said["checks"][0]["command"] = "make audit [redacted]"
+
+
+CHANGES = [
+    *(change_check, change_command, change_base, change_attempt, change_place, change_grade, change_sight),
+    *(change_reuse, change_model, change_person, add_task, hide_another_command),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_the_log_agrees_with_its_own_statement_and_with_no_other(change: Any) -> None:  # Any: any of these
     made = landing(GREEN, CheckResult("curl -u me:secret", 0))
     true = json.loads(said(made))
@@ -129,7 +167,17 @@ def test_the_log_agrees_with_its_own_statement_and_with_no_other(change: Any) ->
             change(text["predicate"]["interlock"])
         taken = opened(envelope(json.dumps(text).encode(), b""))
         assert taken
-        assert agrees(taken.statement, made) is is_true
+        assert agrees(taken.statement, made, KNOWN, clean) is is_true
+
+
+def test_a_command_with_a_secret_that_is_not_known_here_is_neither_confirmed_nor_denied() -> None:
+    made = landing(CheckResult("curl -u me:secret", 0))
+    taken = opened(envelope(said(made), b""))
+    assert taken
+    assert agrees(taken.statement, made, KNOWN, lambda text: text) is None
+    plain = opened(envelope(statement(made, KNOWN, lambda text: text), b""))
+    assert plain
+    assert agrees(plain.statement, made, KNOWN, clean) is True
 
 
 def test_a_signature_covers_type_and_length() -> None:

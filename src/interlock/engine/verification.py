@@ -1,20 +1,26 @@
 """Verifies commits by their statements: offline, and against the log if it is the one they were made from."""
 
 import asyncio
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from interlock.engine.loading import load_state
 from interlock.engine.notary import log_name
+from interlock.events.finished import unpacked
+from interlock.events.state import State
 from interlock.git.command import Git
 from interlock.git.notes import REF, read_notes
 from interlock.git.place import Place
 from interlock.git.signing import Checked, Signing, Standing, read_signing
 from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.redact import Redactor, secret_values
 from interlock.model.task import Commit, TaskId
 from interlock.store.protocol import Store
 from interlock.train import proof
 from interlock.train.proof import CommitOnBranch, Flaw, Judged, Opened, Part
-from interlock.train.statement import Statement, signed_bytes, told
+from interlock.train.statement import Known, Statement, signed_bytes, told
 
 _AT_ONCE = 4
 """The most programs that check a signature at the same time."""
@@ -38,6 +44,8 @@ class Means:
     signers: Path | None = None
     """The allowed SSH signers, in place of those of git."""
     allow_unsigned: bool = False
+    clean: Callable[[str], str] = field(default_factory=lambda: Redactor(secret_values(os.environ)).clean)
+    """Takes secrets out of commands."""
 
 
 async def verify(means: Means, revision: str) -> list[Judged]:
@@ -51,13 +59,14 @@ async def verify(means: Means, revision: str) -> list[Judged]:
     user = replace(git, as_user=True)
     signing = await read_signing(user, means.place.work_tree or means.place.common_dir)
     turns = asyncio.Semaphore(_AT_ONCE)
+    state = await load_state(means.store) if means.store else None
 
     async def judged(commit: Commit, content: bytes) -> Judged:
         found = proof.commit_on_branch(commit, content)
         if commit not in notes:
             return proof.without_statement(found)
         async with turns:
-            return await _judged(means, signing, found, notes[commit])
+            return await _judged(means, state, signing, found, notes[commit])
 
     pairs = zip(commits, contents, strict=True)
     return list(await asyncio.gather(*(judged(commit, content) for commit, (_, content) in pairs)))
@@ -72,7 +81,9 @@ async def _commits(git: Git, revision: str) -> list[Commit]:
     return [Commit(line) for line in said.line.split()]
 
 
-async def _judged(means: Means, signing: Signing, found: CommitOnBranch, note: bytes) -> Judged:
+async def _judged(
+    means: Means, state: State | None, signing: Signing, found: CommitOnBranch, note: bytes
+) -> Judged:
     opened = proof.opened(note)
     if opened is None:
         return Judged(found.commit, found.task, Flaw.EDITED, Part.FORM)
@@ -84,7 +95,7 @@ async def _judged(means: Means, signing: Signing, found: CommitOnBranch, note: b
     signature = await _signature(means, signing, opened, found.time)
     if signature and signature.standing is Standing.BAD:
         return replace(judged, flaw=Flaw.EDITED, part=Part.SIGNATURE)
-    confirmed = await _confirmed(means, found.commit, said)
+    confirmed = await _confirmed(means, state, found.commit, said)
     if confirmed is False:
         return replace(judged, flaw=Flaw.EDITED, part=Part.LOG)
     judged = replace(judged, signer=signature.signer if signature else "", confirmed=bool(confirmed))
@@ -109,13 +120,23 @@ async def _signature(means: Means, signing: Signing, opened: Opened, when: int) 
     return await signing.check(signed_bytes(opened.payload), opened.signature, when, means.signers)
 
 
-async def _confirmed(means: Means, commit: Commit, said: Statement) -> bool | None:
+async def _confirmed(means: Means, state: State | None, commit: Commit, said: Statement) -> bool | None:
     """Return True if the log says the same, False if it says something else; None: it does not know."""
     fact, log = said.predicate.interlock.fact, log_name(means.place)
-    if means.store is None or not log or fact is None or fact.log != log:
+    if means.store is None or state is None or not log or fact is None or fact.log != log:
         return None
-    for change in said.predicate.interlock.changes:
-        landing = told(await means.store.about_task(TaskId(change.task)), commit)
+    for name in (TaskId(change.task) for change in said.predicate.interlock.changes):
+        landing = told(await means.store.about_task(name), commit)
         if landing:
-            return proof.agrees(said, landing)
+            known = _known(state, name, commit, log)
+            return proof.agrees(said, landing, known, means.clean) if known else None
     return None
+
+
+def _known(state: State, name: TaskId, commit: Commit, log: str) -> Known | None:
+    """Return what the facts about the task do not say; None: its latest landing is another one."""
+    task = state.tasks.get(name) or (unpacked(state, name) if name in state.done.packed else None)
+    landed = task.change.landed if task else None
+    if landed is None or landed.commit != commit:
+        return None
+    return Known(version="", branch=landed.branch or state.main.branch, log=log, evidence=landed.evidence)

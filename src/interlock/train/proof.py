@@ -2,23 +2,38 @@
 
 Rules:
 1. A statement counts for one commit: the commit, its tree and its first parent are compared.
-2. A signature covers the statement to the byte. Without one, only a log that says the same vouches for it.
+2. A signature covers the statement to the byte. Without one, only a log that says the same vouches for it:
+   the statement is made from the log again, and all of it is compared.
 3. A check that failed counts only if the statement marks it as failing on the base too.
 """
 
 import base64
 import binascii
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
-from interlock.model.outcome import CheckResult
 from interlock.model.redact import MARK
 from interlock.model.task import Commit, TaskId, Tree
-from interlock.train.statement import PAYLOAD, PREDICATE, STATEMENT, Check, Envelope, Statement, Told
+from interlock.train.statement import (
+    PAYLOAD,
+    PREDICATE,
+    STATEMENT,
+    Check,
+    Envelope,
+    Known,
+    Statement,
+    Told,
+)
+from interlock.train.statement import statement as statement_of
 
 TRAILER = "Interlock-Task: "
+UNCONFIRMED = ("version", "changes.prompt", "checks.output")
+"""Fields of the extension that no fact has: a log does not vouch for them."""
 
 
 class Flaw(StrEnum):
@@ -150,24 +165,42 @@ def failed(statement: Statement) -> list[Check]:
     return [check for check in statement.predicate.interlock.checks if not check.is_excused]
 
 
-def agrees(statement: Statement, landing: Told) -> bool:
-    """Return True if the statement says of a landing what the log says."""
-    said, made = statement.predicate.interlock, landing.passed
-    place = said.fact
+def agrees(statement: Statement, landing: Told, known: Known, clean: Callable[[str], str]) -> bool | None:
+    """Return True if the statement is the one that the log gives for a landing, and False if it is another.
+
+    None: it is not known. They differ only in commands in which a secret was left out that `clean` does not
+    know. `known` has the evidence and the branch; what a log does not have is in `UNCONFIRMED`.
+    """
+    said, unclear = statement.predicate.interlock.checks, set[str]()
+    shown = {ran.command: check.command for ran, check in zip(landing.passed.checks, said, strict=False)}
+
+    def as_shown(command: str) -> str:
+        text = shown.get(command, command)
+        if text not in (command, clean(command)) and _may_hide(text, command):
+            unclear.add(command)
+        return text if text == command or command in unclear else clean(command)
+
+    made = msgspec.json.decode(statement_of(landing, known, as_shown), type=Statement)
+    if _bare(made) != _bare(statement):
+        return False
+    return None if unclear else True
+
+
+def _may_hide(shown: str, command: str) -> bool:
+    """Tell if a command is as it is shown, except where the mark of a secret stands."""
     return (
-        place is not None
-        and (place.position, place.hash.get("sha256")) == (landing.position, landing.hash)
-        and (said.base.get("gitCommit"), said.tree.get("gitTree")) == (made.base, made.tree)
-        and (made.task, made.attempt) in [(change.task, change.attempt) for change in said.changes]
-        and len(said.checks) == len(made.checks)
-        and all(map(_is_same, said.checks, made.checks))
+        MARK in shown
+        and re.fullmatch(".+".join(map(re.escape, shown.split(MARK))), command, re.DOTALL) is not None
     )
 
 
-def _is_same(said: Check, ran: CheckResult) -> bool:
-    ends = (said.exit_code, said.timed_out, said.red_on_base) == (
-        ran.exit_code,
-        ran.timed_out,
-        ran.red_on_base,
+def _bare(statement: Statement) -> Statement:
+    """Leave out what the log does not have: `UNCONFIRMED`."""
+    said = statement.predicate.interlock
+    bare = replace(
+        said,
+        version="",
+        checks=[replace(check, output={}) for check in said.checks],
+        changes=[replace(change, prompt={}) for change in said.changes],
     )
-    return ends and (said.command == ran.command or MARK in said.command)
+    return replace(statement, predicate=replace(statement.predicate, interlock=bare))

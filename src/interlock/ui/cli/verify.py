@@ -10,7 +10,7 @@ from interlock.engine.trust import Untrusted
 from interlock.engine.verification import Means, verify
 from interlock.model.errors import EnvironmentProblem
 from interlock.store import Store
-from interlock.train.proof import Judged
+from interlock.train.proof import UNCONFIRMED, Judged
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
@@ -76,5 +76,6 @@ def _document(judged: Judged) -> dict[str, object]:
         "signed": judged.is_signed,
         "signer": judged.signer or None,
         "confirmed": judged.confirmed,
+        "unconfirmed": list(UNCONFIRMED) if judged.confirmed else None,
         "statement": judged.statement,
     }
