@@ -1,6 +1,7 @@
 """Conflicts that a command resolves: generated files by `regenerate`, others by mergiraf (A17)."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -61,12 +62,24 @@ def test_a_lock_file_in_which_two_changes_conflict_is_made_again_and_both_land(s
     assert sorted(scratch.git("show", f"main:{LOCK}").splitlines()[1].split()) == ["one", "two", "zero"]
     made = [{"path": LOCK, "command": "sh generate.sh"}]
     assert resolved(scratch) == [[], made]
+    runs = (scratch.root / ".git/interlock/evidence").glob("**/merge/*.log")
+    assert [path.read_text().count("# interlock: tree") for path in runs] == [1]
     (second,) = [
         fact["fact"]["task"] for fact in scratch.facts("CandidatePassed") if fact["fact"].get("resolved")
     ]
     assert f"conflict in {LOCK} resolved by `sh generate.sh`" in scratch.interlock("explain", second)
     trailers = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Resolved,valueonly)", "main")
     assert trailers == f"{LOCK} by sh generate.sh"
+
+
+def test_a_lock_file_is_made_again_where_workspaces_are_copies(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLOCK_SANDBOX", "landlock")
+    project(scratch)
+    run_together(scratch)
+    assert scratch.facts("PhaseFailed") == []
+    assert sorted(scratch.git("show", f"main:{LOCK}").splitlines()[1].split()) == ["one", "two", "zero"]
 
 
 def test_without_the_setting_the_same_conflict_goes_back_to_its_author(scratch: Scratch) -> None:
@@ -97,6 +110,7 @@ def test_only_the_conflicting_files_are_taken_from_what_the_command_leaves(scrat
         (f"rm {LOCK}; mkfifo {LOCK}", f"left no usable {LOCK}"),
         (f"rm {LOCK}", f"left no usable {LOCK}"),
         (f"truncate -s 40M {LOCK}", f"left no usable {LOCK}"),
+        (f"printf ghp_%036d 7 >> {LOCK}", f"put a secret into {LOCK}"),
     ],
 )
 def test_a_command_that_leaves_no_usable_file_sends_the_conflict_back_with_the_reason(
@@ -119,6 +133,45 @@ def test_a_change_that_conflicts_elsewhere_too_goes_back_and_no_command_runs(scr
     (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
     assert sorted(failed["why"]["fields"]["paths"]) == ["README", LOCK]
     assert not list((scratch.root / ".git/interlock/evidence").glob("*/*/merge"))
+
+
+def recorded_by_person(scratch: Scratch, solution: str) -> None:
+    """The person has once merged the two changes by hand, and git has recorded how."""
+    scratch.git("config", "rerere.enabled", "true")
+    for task in ("one", "two"):
+        scratch.git("checkout", "-qB", task, "main")
+        (scratch.root / "items.py").write_text(f"a = 1\nitem_{task} = 1\n")
+        scratch.commit(task)
+    merge = subprocess.run(["git", "merge", "-q", "one"], cwd=scratch.root, capture_output=True, check=False)
+    assert merge.returncode
+    (scratch.root / "items.py").write_text(solution)
+    scratch.commit("merged by hand")
+    scratch.git("checkout", "-q", "main")
+
+
+def records(scratch: Scratch) -> dict[str, bytes]:
+    found = (scratch.root / ".git/rr-cache").rglob("*")
+    return {str(path): path.read_bytes() for path in found if path.is_file()}
+
+
+def test_a_conflict_that_the_person_has_resolved_before_is_resolved_in_the_same_way(scratch: Scratch) -> None:
+    two_lists(scratch)
+    recorded_by_person(scratch, "a = 1\nitem_one = item_two = 1\n")
+    before = records(scratch)
+    run_together(scratch)
+    assert scratch.facts("PhaseFailed") == []
+    assert scratch.git("show", "main:items.py").split("\n") == ["a = 1", "item_one = item_two = 1"]
+    assert resolved(scratch) == [[], [{"path": "items.py", "command": "git rerere"}]]
+    assert records(scratch) == before
+
+
+def test_what_the_person_has_not_resolved_is_not_guessed_and_nothing_is_recorded(scratch: Scratch) -> None:
+    two_lists(scratch, "other_$INTERLOCK_TASK_ID")
+    recorded_by_person(scratch, "a = 1\nitem_one = item_two = 1\n")
+    before = records(scratch)
+    run_together(scratch)
+    assert [fact["fact"]["error"] for fact in scratch.facts("PhaseFailed")] == ["merge-conflict"]
+    assert records(scratch) == before
 
 
 MERGIRAF = """\

@@ -1,7 +1,8 @@
-"""Resolves conflicts of merges by commands: generated files by the graph's `regenerate`, others by mergiraf.
+"""Resolves conflicts of merges: generated files by the graph's `regenerate`, others as the person did before
+(git's rerere), or by mergiraf.
 
 Rules:
-1. Such a command runs as a check does: in the sandbox, on a tree, with the same limits. The tree holds
+1. A command runs as a check does: in the sandbox, on a tree, with the same limits. The tree holds
    what an agent wrote, so nothing that the command does is trusted.
 2. Of what it leaves, only the conflicting files are taken: plain ones of bounded size, found without
    following a link, without secrets. They keep the mode that they have on main.
@@ -23,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from interlock.git.conflicts import Content, with_contents, write_blob
 from interlock.git.files import read_beneath
 from interlock.git.place import Place
+from interlock.git.rerere import is_used, recall
 from interlock.model.globs import matches
 from interlock.model.obstacle import Obstacle
 from interlock.model.outcome import CheckResult, Clash, Merge, Resolved, Unresolved
@@ -34,7 +36,7 @@ MOST_BYTES = 32 << 20
 """The largest file that is taken."""
 MOST_KNOWN = 200
 STRUCTURAL_SECONDS = 60.0
-STRUCTURAL = "mergiraf"
+STRUCTURAL, RECALLED = "mergiraf", "git rerere"
 _FOLDER = "files"
 """The folder of the files that mergiraf gets."""
 _MARKER = "\n<<<<<<< "
@@ -88,14 +90,14 @@ class Resolver:
         if merge.marked is None:
             return merge
         commands = {clash.path: self._command(clash.path) for clash in merge.clashes}
-        if not (self._mergiraf or all(commands.values())):
+        if not (self._mergiraf or all(commands.values()) or is_used(self._place)):
             return merge
         ours = {clash.path: Content(clash.mode, clash.ours) for clash in merge.clashes}
         tree = await with_contents(self._place, merge.marked, ours)
         key = (tree, merge.clashes, *commands.items())
         async with self._one_at_a_time:
             if key not in self._known:
-                found = await self._resolve(replace(merge, marked=tree), commands, job)
+                found = await self._resolve(merge, tree, commands, job)
                 if found.tree is None:
                     return found
                 self._known[key] = found
@@ -106,23 +108,32 @@ class Resolver:
     def _command(self, path: str) -> str:
         return next((command for glob, command in self.commands.items() if matches(glob, path)), "")
 
-    async def _resolve(self, merge: Merge, commands: Mapping[str, str], job: Job) -> Merge:
-        tree, resolved = merge.marked, list[Resolved]()
+    async def _resolve(self, merge: Merge, tree: Tree, commands: Mapping[str, str], job: Job) -> Merge:
+        """Resolve all files. `tree` is the merged one, with main's version of each."""
+        resolved = list[Resolved]()
         edited = [clash for clash in merge.clashes if not commands[clash.path]]
         if edited:
-            contents = await self._merge_structures(edited, job)
-            if contents is None:
+            recalled = await self._recall(merge, edited)
+            others = [clash for clash in edited if clash.path not in recalled]
+            merged = await self._merge_structures(others, job) if others and self._mergiraf else {}
+            if len(recalled) + len(merged) < len(edited):
                 return merge
-            tree = await with_contents(self._place, tree, contents)
-            resolved += [Resolved(path, STRUCTURAL) for path in contents]
+            tree = await with_contents(self._place, tree, recalled | merged)
+            resolved += [Resolved(path, RECALLED) for path in recalled]
+            resolved += [Resolved(path, STRUCTURAL) for path in merged]
         for command in dict.fromkeys(filter(None, commands.values())):
             generated = [clash for clash in merge.clashes if commands[clash.path] == command]
-            made = await self._regenerate(tree or Tree(""), command, generated, job)
+            made = await self._regenerate(tree, command, generated, job)
             if isinstance(made, Unresolved):
                 return replace(merge, unresolved=made)
             tree = await with_contents(self._place, tree, made)
             resolved += [Resolved(path, command) for path in made]
         return Merge(tree, resolved=tuple(resolved))
+
+    async def _recall(self, merge: Merge, clashes: Sequence[Clash]) -> dict[str, Content]:
+        if merge.marked is None or not is_used(self._place):
+            return {}
+        return await recall(self._place, merge.marked, clashes)
 
     async def _regenerate(
         self, tree: Tree, command: str, clashes: Sequence[Clash], job: Job
@@ -148,8 +159,8 @@ class Resolver:
             made[clash.path] = content
         return made
 
-    async def _merge_structures(self, clashes: Sequence[Clash], job: Job) -> dict[str, Content] | None:
-        """Let mergiraf merge these files; None if it cannot merge all of them."""
+    async def _merge_structures(self, clashes: Sequence[Clash], job: Job) -> dict[str, Content]:
+        """Let mergiraf merge these files; nothing if it cannot merge all of them."""
         empty, files, commands = await write_blob(self._place, b""), dict[str, Content](), list[str]()
         merged = {}
         for number, clash in enumerate(clashes):
@@ -171,9 +182,9 @@ class Resolver:
         for clash in clashes if result.passed else ():
             text = texts[merged[clash.path]]
             if text is None or _MARKER in f"\n{text}" or self._means.clean(text) != text:
-                return None
+                return {}
             made[clash.path] = Content(clash.mode, await write_blob(self._place, _bytes(text)))
-        return made or None
+        return made
 
     async def _run(
         self, order: CheckOrder, paths: Sequence[str]

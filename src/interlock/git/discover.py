@@ -21,6 +21,8 @@ _READ = (
     "extensions.",
     "init.defaultbranch\n",
     "commit.gpgsign",
+    "rerere.enabled",
+    "rerere.enabled",
     "branch.",
 )
 
