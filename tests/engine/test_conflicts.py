@@ -82,6 +82,25 @@ def test_a_lock_file_is_made_again_where_workspaces_are_copies(
     assert sorted(scratch.git("show", f"main:{LOCK}").splitlines()[1].split()) == ["one", "two", "zero"]
 
 
+def test_a_run_that_is_killed_while_a_lock_file_is_made_goes_on_and_lands_both(scratch: Scratch) -> None:
+    wait = f"while ! test -e {scratch.gates / 'made'}; do sleep 0.05; done"
+    project(scratch, f"{wait}; sh generate.sh")
+    run = scratch.start("run", "--max-parallel", "2")
+    while len(scratch.facts("SessionOpened")) < 2:
+        assert not run.has_ended, run.output
+    (scratch.gates / "both").touch()
+    while not list((scratch.root / ".git/interlock/evidence").glob("**/merge/*.log")):
+        assert not run.has_ended, run.output
+    run.close()
+    (scratch.gates / "made").touch()
+    scratch.interlock("run")
+    assert scratch.states() == {"one": "done", "two": "done"}
+    assert scratch.facts("PhaseFailed") == []
+    assert sorted(scratch.git("show", f"main:{LOCK}").splitlines()[1].split()) == ["one", "two", "zero"]
+    assert not list((scratch.root / ".git/interlock/check").iterdir())
+    scratch.git("fsck", "--strict")
+
+
 def test_without_the_setting_the_same_conflict_goes_back_to_its_author(scratch: Scratch) -> None:
     project(scratch, "")
     run_together(scratch)
