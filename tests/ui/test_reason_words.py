@@ -283,6 +283,10 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.NEXT_IN_LANE), "next in the lane"),
     (of(Why.TESTED_EARLY, tasks=("a",)), "tested early, on top of a (queued)"),
+    (
+        of(Why.CONFLICT_IN_QUEUE, paths=("a.py", "b.py")),
+        "conflicts with a change before it in the queue in a.py, b.py",
+    ),
     (of(Why.MAY_LAND, verified=True), "passed its checks on top of main"),
     (of(Why.FIRST_CHOICE, count=2), "the first choice of 2"),
     (of(Why.BEST_CHOICE, count=2, cause=FORECAST), f"the best of 2 by earlier work: {FIGURES}"),

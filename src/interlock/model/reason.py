@@ -136,6 +136,7 @@ class Why(StrEnum):
     CHEAP_OVERLAP = "cheap-overlap"
     NEXT_IN_LANE = "next-in-lane"
     TESTED_EARLY = "tested-early"
+    CONFLICT_IN_QUEUE = "conflict-in-queue"
     MAY_LAND = "may-land"
     FIRST_CHOICE = "first-choice"
     BEST_CHOICE = "best-choice"

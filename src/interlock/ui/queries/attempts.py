@@ -149,7 +149,7 @@ def _end_build(stories: Iterable[AttemptStory], fact: f.BuildEnded, time: float)
 
 
 def _conflict(fact: f.BuildEnded) -> Reason:
-    return Reason(Why.CONFLICT, {"paths": fact.conflicts})
+    return Reason(Why.CONFLICT_IN_QUEUE, {"paths": fact.conflicts})
 
 
 def _build(story: AttemptStory, fact: f.CandidateBuilt) -> None:

@@ -213,6 +213,9 @@ CAUSES: Mapping[str, Words] = {
     Why.CHEAP_OVERLAP: _cheap_overlap,
     Why.NEXT_IN_LANE: lambda _, __: "next in the lane",
     Why.TESTED_EARLY: _tested_early,
+    Why.CONFLICT_IN_QUEUE: lambda reason, _: (
+        f"conflicts with a change before it in the queue in {', '.join(reason.names('paths'))}"
+    ),
     Why.MAY_LAND: lambda reason, _: (
         "passed its checks on top of main"
         if reason.fields.get("verified")
