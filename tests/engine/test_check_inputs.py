@@ -148,11 +148,22 @@ def test_the_agents_of_a_graph_with_inputs_are_read_before_a_person_agrees_to_th
     assert "cannot be read" not in scratch.interlock("plan")
 
 
-def test_inputs_that_match_nothing_are_refused_before_anything_starts(scratch: Scratch) -> None:
-    two_areas(scratch, ("ls one", "one/**, lib/**"))
-    told = scratch.interlock("plan", code=2)
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_an_input_that_matches_nothing_is_named_with_its_line(scratch: Scratch, command: str) -> None:
+    two_areas(scratch, ("ls one", "one/**, lib/**"), tasks="  a: {goal: a}\n")
+    told = scratch.interlock(command)
     assert "the input `lib/**` matches no file of the repository" in told
     assert "task-graph.yaml:5:" in told
+
+
+def test_a_landed_change_that_deleted_the_last_file_of_an_input_can_be_undone(scratch: Scratch) -> None:
+    two_areas(scratch, ("true two", "two/**"), tasks="  a: {goal: a}\n", agent="rm -r two")
+    scratch.interlock("run")
+    assert not (scratch.root / "two").exists()
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)  # a itself does not count as done any more
+    assert (scratch.root / "two").is_dir()
+    assert scratch.states()["undo-a"] == "done"
 
 
 FLAKES = """\
