@@ -143,6 +143,9 @@ def test_a_command_that_leaves_no_usable_file_sends_the_conflict_back_with_the_r
     assert told in scratch.interlock("explain", failed["task"])
     if "registry" in command:
         assert "no registry" in failed["feedback"]
+    log = f".git/interlock/{failed['log']}"
+    assert f"    output: {log}\n" in scratch.interlock("explain", failed["task"])
+    assert command in (scratch.root / log).read_text()
 
 
 def test_a_change_that_conflicts_elsewhere_too_goes_back_and_no_command_runs(scratch: Scratch) -> None:

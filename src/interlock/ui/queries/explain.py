@@ -152,7 +152,10 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> l
         f"`{check.command}` passed ({REUSED})" for check in phase.checks if check.passed and check.reused
     ]
     if phase.log and not phase.checks and phase.outcome == "failed":
-        below.append(f"agent output: interlock logs {name} --attempt {attempt}")
+        is_agent = (phase.end_reason or {}).get("code") != Why.CONFLICT
+        below.append(
+            f"agent output: interlock logs {name} --attempt {attempt}" if is_agent else f"output: {phase.log}"
+        )
     below += resolved_lines(phase.resolved)
     below += left_out_lines(phase.left_out, phase.archived)
     if phase.why:
