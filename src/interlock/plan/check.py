@@ -132,7 +132,9 @@ def _note_differing_inputs(part: GraphPart, places: Places, notes: Notes) -> Non
 def _note_missing_inputs(part: GraphPart, places: Places, files: Collection[str], notes: Notes) -> None:
     """Warn of inputs that match no file. No error: the change that deleted their last file has landed, and
     the one that undoes it must be able to run."""
-    hint = "fine if its last file was deleted; otherwise check the spelling: the check cannot see what is meant"
+    hint = (
+        "fine if its last file was deleted; otherwise check the spelling: the check cannot see what is meant"
+    )
     for path, check in _checks(part):
         for position, glob in enumerate(check.inputs if isinstance(check, CheckPart) else ()):
             if not any(matches(glob, file) for file in files):
