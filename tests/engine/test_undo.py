@@ -116,3 +116,20 @@ def test_what_cannot_be_undone_is_refused(scratch: Scratch) -> None:
     assert "the first commit of main" in scratch.interlock("undo", first, code=2)
     scratch.interlock("undo", "a", "--yes")
     assert "undo-a undoes that already" in scratch.interlock("undo", "a", "--yes", code=2)
+
+
+def test_an_undo_waits_while_the_commit_of_another_keeps_a_check_from_running(scratch: Scratch) -> None:
+    scratch.write(check__sh="#!/bin/sh\n")
+    (scratch.root / "check.sh").chmod(0o755)
+    scratch.graph("  a: {goal: x}\n", verify="./check.sh")
+    scratch.interlock("run")
+    scratch.interlock("undo", "a", "--yes")
+    scratch.git("rm", "-q", "check.sh")
+    theirs = scratch.commit("Remove the check")
+    scratch.interlock("run", code=None)
+    assert scratch.states() == {"a": "done", "undo-a": "waiting"}
+    assert not scratch.facts("PhaseFailed")
+    assert "`./check.sh`" in scratch.interlock("explain", "undo-a")
+    scratch.git("revert", "--no-edit", theirs)
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"a": "cancelled", "undo-a": "done"}

@@ -6,12 +6,13 @@ from interlock.events import facts as f
 from interlock.events.baselines import known_failures, obstacle, on_main, unseen
 from interlock.events.fold import fold
 from interlock.events.record import GENESIS, seal
-from interlock.events.state import State
+from interlock.events.state import State, TaskState
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, Commit, Task, TaskId, Tree
 
 TASK = Task(TaskId("a"), "do it", Agent("x", "command"), verify=("make",), done_when=("make a",))
+WAITING = TaskState(TASK)
 T0, T1 = Tree("t0"), Tree("t1")
 GREEN = CheckResult("make", 0, suite=SuiteResult((), (), 3, 0))
 RED = CheckResult("make", 1, suite=SuiteResult(("p", "q"), ("r",), 2, 1))
@@ -42,7 +43,7 @@ def tried(result: CheckResult, tree: Tree = T0, environment: str = "here") -> f.
 
 def test_before_anything_was_tried_every_check_is_unseen() -> None:
     assert unseen(state_of(), TASK) == ["make", "make a"]
-    assert obstacle(state_of(), TASK) is None
+    assert obstacle(state_of(), WAITING) is None
 
 
 def test_a_run_that_does_not_say_where_it_is_tries_nothing() -> None:
@@ -68,10 +69,10 @@ def test_what_holds_a_task_back_is_tried_again_by_the_next_run_or_on_another_mai
     result: CheckResult,
 ) -> None:
     held = [tried(result), tried(PROMISE)]
-    assert obstacle(state_of(*held), TASK) == result and unseen(state_of(*held), TASK) == []
+    assert obstacle(state_of(*held), WAITING) == result and unseen(state_of(*held), TASK) == []
     for news in (run("two"), f.MainSeen("main", Commit("m1"), T1)):
         state = state_of(*held, news)
-        assert obstacle(state, TASK) is None and unseen(state, TASK) == ["make"]
+        assert obstacle(state, WAITING) is None and unseen(state, TASK) == ["make"]
     assert on_main(state_of(*held), TASK, "make", T0) == result
     assert on_main(state_of(*held, run("two")), TASK, "make", T0) is None
 
@@ -82,7 +83,7 @@ def test_known_failing_tests_of_an_earlier_run_are_still_known() -> None:
 
 def test_known_failing_tests_hold_nothing_back() -> None:
     state = state_of(tried(RED), tried(PROMISE))
-    assert obstacle(state, TASK) is None
+    assert obstacle(state, WAITING) is None
     assert list(known_failures(state)) == ["make"], "a promise is no failure of main"
 
 
@@ -102,7 +103,7 @@ def test_a_promise_holds_its_task_back_only_if_no_change_could_mend_it(
     cause: Unable, about: str, is_held: bool
 ) -> None:
     promise = CheckResult("make a", 1, unable=cause, about=about)
-    assert bool(obstacle(state_of(tried(GREEN), tried(promise)), TASK)) == is_held
+    assert bool(obstacle(state_of(tried(GREEN), tried(promise)), WAITING)) == is_held
 
 
 def test_a_fact_of_an_older_version_folds_and_counts_for_nothing() -> None:

@@ -94,7 +94,10 @@ def refusal_of(turn: Turn, made: Work, verdict: Verdict) -> f.Fact | None:
     """Build the fact that refuses a change; None if it may land."""
     if verdict.red:
         return _red(turn, made, verdict)
-    if verdict.blocked and turn.task.spec.reverts:  # it was made to help, and does not: no use in waiting
+    undo = turn.task.change.undo
+    if (
+        verdict.blocked and undo and undo.reopens
+    ):  # made because main is red, and does not help: no use in waiting
         return _red(turn, made, replace(verdict, red=verdict.blocked))
     return _blocked(turn, verdict) if verdict.blocked else None
 

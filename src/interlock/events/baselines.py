@@ -6,6 +6,8 @@ Rules:
 2. A result that holds tasks back counts in the run that found it: a person may have mended what was missing.
 3. Once a run knows how a check ended, a foreign commit does not make it ask again before a start:
    the checks of the next change find out.
+4. A change that undoes others is checked although a result holds it back: it may be what main needs.
+   If it is not, it waits as others do.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +15,7 @@ from dataclasses import replace
 
 from interlock.events.state import State, TaskState
 from interlock.model.outcome import Baseline, CheckResult
+from interlock.model.reason import Why
 from interlock.model.suite import RedMain
 from interlock.model.task import Task, TaskId, Tree
 
@@ -58,15 +61,21 @@ def _is_same_check(found: Baseline, spec: Task) -> bool:
     return found.result.inputs == spec.inputs_of(found.result.command)
 
 
-def obstacle(state: State, spec: Task) -> CheckResult | None:
+def obstacle(state: State, task: TaskState) -> CheckResult | None:
     """The check on main that keeps a task from starting and from being checked."""
-    for command in _commands(spec) if state.checks.baselines and not spec.reverts else ():
+    spec = task.spec
+    for command in _commands(spec) if state.checks.baselines and not _may_help(task) else ():
         found = state.checks.baselines.get(command)
         if found is None or found.result.passed or not _is_of_this_run(state, found):
             continue
         if found.tree == state.main.tree and holds(found.result, spec):
             return found.result
     return None
+
+
+def _may_help(task: TaskState) -> bool:
+    """True for a change that undoes others, until it was checked in vain (rule 4)."""
+    return task.spec.reverts and not (task.why and task.why.code == Why.MAIN_IN_THE_WAY)
 
 
 def holds(result: CheckResult, spec: Task) -> bool:
@@ -105,7 +114,7 @@ def is_red(state: State) -> bool:
 def held_back(state: State) -> set[TaskId]:
     if all(found.result.passed for found in state.checks.baselines.values()):
         return set()
-    return {name for name, task in state.tasks.items() if not task.is_over and obstacle(state, task.spec)}
+    return {name for name, task in state.tasks.items() if not task.is_over and obstacle(state, task)}
 
 
 def advance(state: State, task: TaskState) -> None:

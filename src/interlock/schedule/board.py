@@ -281,7 +281,7 @@ def _could_start(state: State, task: TaskState) -> bool:
         and not task.session.leftover
         and name not in state.index.reconcile
         and state.is_selected(name)
-        and obstacle(state, task.spec) is None
+        and obstacle(state, task) is None
     )
 
 

@@ -185,7 +185,7 @@ def _main(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 def _check(standing: ReasonContext, task: TaskState) -> Reason | None:
-    result = None if task.phase.kind is PhaseKind.LAND else obstacle(standing.state, task.spec)
+    result = None if task.phase.kind is PhaseKind.LAND else obstacle(standing.state, task)
     if result is None:
         return None
     fields: dict[str, Value] = {"command": result.command, "exit_code": result.exit_code}

@@ -157,7 +157,7 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
         and task.queue.not_before <= now
         and name not in state.index.reconcile
         and state.is_selected(name)
-        and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task.spec) is None)
+        and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task) is None)
     )
 
 

@@ -69,7 +69,7 @@ def frozen_object(state: State) -> dict[str, object] | None:
 def obstacles(state: State) -> list[CheckResult]:
     """The checks on main that hold tasks of the run back, each once."""
     tasks = (task for name, task in state.tasks.items() if not task.is_over and state.is_selected(name))
-    found = (check for task in tasks if (check := obstacle(state, task.spec)))
+    found = (check for task in tasks if (check := obstacle(state, task)))
     return list({check.command: check for check in found}.values())
 
 

@@ -74,7 +74,7 @@ def _running_now(reading: Reading, task: TaskState) -> dict[str, Value]:
 
 def in_words(reading: Reading, task: TaskState, reason: Reason) -> str:
     """The sentence for the reason of a task. Two of them need more than the reason holds."""
-    if reason.code == Why.CHECK and (check := obstacle(reading.state, task.spec)):
+    if reason.code == Why.CHECK and (check := obstacle(reading.state, task)):
         return f"`{one_line(check.command)}` {main_text(check)}"
     if reason.code == Why.DONE and task.change.landed:
         how = landed_text(task.change.landed.commit[:12], task.change.landed.evidence)
