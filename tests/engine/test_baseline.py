@@ -37,7 +37,7 @@ class Hands:
     checker: Script
     is_confined = True
 
-    def environment(self) -> str:
+    async def environment(self) -> str:
         return ""
 
 

@@ -1,5 +1,9 @@
 """Checks are not run again on the files that they passed on, and see no others than they declare (D14)."""
 
+import os
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from tests.engine.scratch import Scratch
@@ -231,3 +235,59 @@ def test_attributes_above_the_inputs_decide_what_a_check_finds(scratch: Scratch)
     assert scratch.states() == {"a": "failed"}
     (failed,) = [fact["fact"] for fact in scratch.facts("PhaseFailed")]
     assert [check["reused"] for check in failed["checks"]] == [False]
+
+
+BESIDE = """
+    - {run: test ! -e one/node_modules/new/new, inputs: [one/file]}
+    - {run: grep -q good one/vendor/lib/code, inputs: [one/file]}
+    - {run: tool, inputs: [one/file]}
+    - grep -q good built/generated
+    - grep -q good single
+"""
+
+
+def install(root: Path, tools: Path) -> None:
+    (root / "one/node_modules/new/new").touch()
+
+
+def update(root: Path, tools: Path) -> None:
+    (root / "one/vendor/lib/code").write_text("evil\n")
+
+
+def write_over(root: Path, tools: Path) -> None:
+    (tools / "tool").write_text("#!/bin/sh\nexit 1\n")
+
+
+def generate(root: Path, tools: Path) -> None:
+    (root / "built/generated").write_text("evil\n")
+
+
+def write_one(root: Path, tools: Path) -> None:
+    (root / "single").write_text("evil\n")
+
+
+@pytest.mark.parametrize("change", [None, install, update, write_over, generate, write_one])
+def test_results_are_reused_in_the_next_run_only_with_the_same_things_beside_the_tree(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path, Path], None] | None
+) -> None:
+    """Dependencies at any depth, programs that are written over, and what the checkout has generated."""
+    root, tools = scratch.root, scratch.gates / "bin"
+    for folder in (root / "one/node_modules/new", root / "one/vendor/lib", root / "built", tools):
+        folder.mkdir(parents=True)
+    for file in ("one/vendor/lib/code", "built/generated", "single", "one/file"):
+        (root / file).write_text("good\n")
+    (tools / "tool").write_text("#!/bin/sh\nexit 0\n")
+    (tools / "tool").chmod(0o755)
+    scratch.write(__gitignore="node_modules/\nvendor/\nbuilt/\nsingle\n")
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    scratch.graph("  a: {goal: a}\n", verify=BESIDE.rstrip())
+    scratch.interlock("run")
+    first = len(scratch.facts("BaseChecked"))
+    if change:
+        change(root, tools)
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", verify=BESIDE.rstrip())
+    scratch.interlock("run", code=None)
+    tried = [fact["fact"]["result"] for fact in scratch.facts("BaseChecked")[first:]]
+    if change:
+        assert [check["exit_code"] for check in tried].count(1) == 1
+    assert {check.get("reused", False) for check in tried if check.get("inputs")} == {change is None}

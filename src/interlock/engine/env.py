@@ -27,7 +27,7 @@ from interlock.store.protocol import Store
 from interlock.verify.protocol import Checker
 
 
-def _unknown_environment() -> str:
+async def _unknown_environment() -> str:
     """Return no digest: no result of a check is reused."""
     return ""
 
@@ -97,7 +97,7 @@ class Env:
     The second tree: files that differ from it are not broken; empty: any may be."""
     trials: Trials = field(default_factory=Trials)
     """Their results in this run."""
-    environment: Callable[[], str] = _unknown_environment
+    environment: Callable[[], Awaitable[str]] = _unknown_environment
     """Digest of what decides the result of a check besides the tree, as it is now; empty: it is not known."""
     notary: Notary | None = None
     """Writes a statement about each landed commit; None: there are none."""

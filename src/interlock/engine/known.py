@@ -28,14 +28,14 @@ def never(_key: CheckKey) -> CheckResult | None:
 
 async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckResult]:
     """Return the results of all commands of an order, in their order. Only those that are not known run."""
-    environment = env.environment()
+    environment = await env.environment()
     keys = await keys_of(env, order, environment)
     reusable = [command for command in order.commands if env.is_confined or not order.inputs.get(command)]
     found = {command: look_up(keys[command]) for command in reusable} if environment else {}
     missing = tuple(command for command in order.commands if not found.get(command))
     ran = await env.checker.check(replace(order, commands=missing)) if missing else ()
     # A program may have been installed meanwhile: it is not known which of the two they ran with.
-    sure = environment if environment == env.environment() else ""
+    sure = environment if environment == await env.environment() else ""
     results = {result.command: _stamped(result, keys[result.command], sure) for result in ran}
     return [_about(order, found.get(command) or results[command]) for command in order.commands]
 

@@ -44,7 +44,7 @@ async def try_canary(
     trial = CanaryTrial(check, tip.tree, usual_seconds, tell)
     canaries = await make_canaries(project.place, tip.tree, commands, since, inputs)
     result = await try_canaries(canaries, trial)
-    return canary_fact(result, commands, environment(project), tip.tree)
+    return canary_fact(result, commands, await environment(project), tip.tree)
 
 
 async def find_wrong_copy(project: Project, commands: Sequence[str]) -> WrongCopy | None:

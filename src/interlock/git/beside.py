@@ -1,20 +1,30 @@
 """The layers that come from the user's checkout, found once for a run: see `ignored`."""
 
 import asyncio
+import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import stat
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.command import Git
 from interlock.git.files import remove_tree
-from interlock.git.ignored import Layer, copy_files, is_cache, is_dependency, look_for_ignored
-from interlock.git.include import include
+from interlock.git.ignored import (
+    MOST_LOOKED_AT,
+    Layer,
+    copy_files,
+    is_cache,
+    is_dependency,
+    look_for_ignored,
+)
+from interlock.git.include import fingerprint, include
 from interlock.git.making import write_trusted
 from interlock.git.place import Place
 
@@ -48,6 +58,8 @@ class CheckoutLayers:
         self._may_include = may_include
         self._home = place.state / "beside"
         self._shown: Shown | None = None
+        self._content: tuple[Shown, str] | None = None
+        """A digest of what was shown when it was found."""
         self._locks: list[int] = []
         """Locks of earlier layers too: a workspace may be mounted over them."""
         self._one_at_a_time = asyncio.Lock()
@@ -58,6 +70,15 @@ class CheckoutLayers:
             if self._shown is None or not all(layer.source.is_dir() for layer in self._shown.layers):
                 self._shown = await self._find()
             return self._shown
+
+    async def digest(self) -> str:
+        """Return a digest of the content. The first call looks at every file; after that only a new list of
+        the layers does, and folders of dependencies are looked at from above."""
+        shown = await self.look()
+        if self._content is None or self._content[0] is not shown:
+            self._content = (shown, await asyncio.to_thread(_content, shown))
+        parts = [self._content[1], *(mark for layer in shown.layers for mark in _installed(layer.source))]
+        return hashlib.sha256("\0".join(parts).encode(errors="replace")).hexdigest()
 
     def forget(self) -> None:
         """The checkout's dependencies may have changed: look again for the next workspace."""
@@ -98,6 +119,55 @@ class CheckoutLayers:
                 continue
             finally:
                 os.close(lock)
+
+
+def _content(shown: Shown) -> str:
+    """Digest of single files by content, and of the files in layers by size and times."""
+    found, left = hashlib.sha256(), MOST_LOOKED_AT
+    for path in sorted(shown.folder.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            said = f"{path.relative_to(shown.folder)} {path.lstat().st_mode} {fingerprint(path)}\n"
+            found.update(said.encode(errors="replace"))
+    for layer in shown.layers:
+        found.update(f"{layer.path} {layer.hidden}\n".encode(errors="replace"))
+        for mark in islice(_files_in(layer.source), max(left, 0)):
+            found.update(mark.encode(errors="replace"))
+            left -= 1
+    return found.hexdigest() if left > 0 else uuid.uuid4().hex
+
+
+def _files_in(folder: Path) -> Iterator[str]:
+    """The files below a folder, with their sizes and times; not those of caches."""
+    waiting = [str(folder)]
+    while waiting:
+        above = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(above) as entries:
+            for entry in sorted(entries, key=lambda each: each.name):
+                if is_cache(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                yield f"{entry.path}{_times(entry)}\n"
+
+
+def _times(entry: os.DirEntry[str]) -> str:
+    """What changes with the content; of a folder only its mode, for its entries are looked at."""
+    try:
+        seen = entry.stat(follow_symlinks=False)
+    except OSError:
+        return ""
+    if stat.S_ISDIR(seen.st_mode):
+        return f" {seen.st_mode}"
+    return f" {seen.st_mode} {seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns}"
+
+
+def _installed(folder: Path) -> Iterator[str]:
+    """What a program that installs dependencies writes in their folder."""
+    if is_dependency(folder):
+        for path in (folder, *sorted(folder.glob("*")), *sorted(folder.glob("lib/*/site-packages"))):
+            with contextlib.suppress(OSError):
+                if not is_cache(path.name):
+                    yield f"{path} {path.lstat().st_mtime_ns}"
 
 
 def _is_empty(path: Path) -> bool:

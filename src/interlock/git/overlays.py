@@ -117,6 +117,10 @@ class Overlays:
         for trees in (self._trees, self._new_trees, *self._reduced.values()):
             trees.release(folder.home)
 
+    async def beside(self) -> str:
+        """A digest of what is shown of the checkout beside the tree."""
+        return await self._beside.digest()
+
     def forget_ignored(self) -> None:
         self._beside.forget()
 

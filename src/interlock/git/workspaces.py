@@ -70,6 +70,10 @@ class GitWorkspaces:
         """True if programs find their files at the path of the user's checkout."""
         return not self.why_copies
 
+    async def beside(self) -> str:
+        """A digest of what workspaces show of the checkout beside the tree."""
+        return await self._overlays.beside()
+
     def forget_ignored(self) -> None:
         """Dependencies of the checkout were installed: the next workspaces show them."""
         self._overlays.forget_ignored()

@@ -123,7 +123,7 @@ async def refuse_wrong_copy(project: Project, graph: Graph, state: State) -> Non
     Asked until the checks of the graph have noticed a canary; where nothing looks suspicious it costs the
     start of one interpreter.
     """
-    inside, inputs = environment(project), all_inputs(graph.tasks)
+    inside, inputs = await environment(project), all_inputs(graph.tasks)
     seconds = {task.verify: task.check_seconds for task in graph.tasks if task.verify}
     for commands, limit in seconds.items():
         known = state.checks.canaries.get(canary_key(commands, inside))

@@ -155,7 +155,7 @@ async def _run(
             note(f"warning: {lack}")
         await set_up_main(project)
         async with aclosing(project):
-            stopped = await _work(invocation, project, _options(project, before, selection))
+            stopped = await _work(invocation, project, await _options(project, before, selection))
         reading = await read(project.store)
         with even_if_unread():
             await tell_summary(invocation, project, reading, before)
@@ -173,7 +173,7 @@ def _tell_obstacles(project: Project, state: State) -> None:
             note(line)
 
 
-def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
+async def _options(project: Project, state: State, selection: tuple[TaskId, ...] | None) -> Options:
     settings = project.settings
     origin = project.origins["max_parallel"]
     many = parallel(settings.max_parallel, origin, state, project.host.read())
@@ -186,7 +186,7 @@ def _options(project: Project, state: State, selection: tuple[TaskId, ...] | Non
         slots=settings.slots,
         lane_depth=project.lane_depth,
         radar="" if project.settings.radar == "off" else project.settings.radar,
-        environment=environment(project),
+        environment=await environment(project),
         on_red_main=settings.on_red_main,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
