@@ -306,3 +306,35 @@ def test_a_check_that_edits_the_same_file_on_main_is_not_held_against_a_change(s
     assert failure["fact"]["checks"][0]["edited"] == ["a.py"]
     results = [fact["fact"]["result"] for fact in scratch.facts("BaseChecked")]
     assert results and not any(result.get("edited") for result in results)
+
+
+COUNTS = """\
+failed=$(grep -c bad results)
+test "$failed" = 0 || echo "a test is not as it should be"
+echo "Tests failed: $failed"
+echo "Tests passed: $(grep -c good results)"
+"""
+"""A test program that exits with 0 whatever it finds, as many in C do."""
+
+
+@pytest.mark.parametrize(
+    ("on_main", "told"), [("good good", "1 more failed test than"), ("good bad", "1 more")]
+)
+def test_more_failed_tests_than_on_main_are_refused_whatever_the_exit_status(
+    scratch: Scratch, on_main: str, told: str
+) -> None:
+    scratch.write(tests__sh=COUNTS, results="\n".join((*on_main.split(), *6 * ["good"])) + "\n")
+    scratch.graph(ONE_TASK, "sed -i '1s/good/bad/' results", verify="sh tests.sh")
+    said = scratch.interlock("run", code=1)
+    assert commits(scratch)[0] == "work to do"
+    assert f"`sh tests.sh` prints {told}" in said
+    assert "Tests failed: " in scratch.facts("PhaseFailed")[0]["fact"]["feedback"]
+    assert not scratch.facts("CheckFlaked")
+
+
+def test_failed_tests_that_main_counts_too_are_known_whatever_the_exit_status(scratch: Scratch) -> None:
+    scratch.write(tests__sh=COUNTS, results="bad\ngood\n")
+    scratch.graph(ONE_TASK, "echo good >> results", verify="sh tests.sh")
+    said = scratch.interlock("run")
+    assert "`sh tests.sh` passes on main, 2 tests, 1 of them failed" in said
+    assert "1 known failing test as on main" in trailer(scratch)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.model.suite import SuiteResult
-from interlock.verify.reports import accounted, combined, read_report
+from interlock.verify.reports import accounted, combined, read_report, read_totals
 from interlock.verify.reports.junit import BrokenReport, read_document
 
 OUTPUTS = Path(__file__).parent / "reports"
@@ -201,3 +201,25 @@ def test_without_a_known_session_only_lines_that_name_a_test_are_left_out() -> N
     output = "1/2 Test #1: a ...... Passed  0.01 sec\nRunning c.Case\nlint: unused name\n"
     suite = accounted("make", output, SuiteResult(("a",), ("b",), 1, 1), frozenset({"a", "c.Case"}))
     assert suite.beside == ("lint: unused name",)
+
+
+@pytest.mark.parametrize(
+    ("text", "passed", "failed"),
+    [
+        ("test 1 - OK\nTests failed: 1\nTests passed: 299\n", 299, 1),
+        ("done\n  3 tests passed, 1 test failed.\n", 3, 1),
+        ("2 tests failed\n", 0, 2),
+        ("Tests passed: 2\n...\nTests passed: 3\nTests failed: 0\n", 5, 0),
+    ],
+)
+def test_lines_with_nothing_but_totals_are_added_up(text: str, passed: int, failed: int) -> None:
+    assert read_totals(text) == SuiteResult((), (), passed, failed)
+    assert read_report(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Tests failed: 0\n", "Tests failed: 1 (expected)\n", "see why 2 tests failed\n", "10% tests failed\n"],
+)
+def test_lines_that_are_no_plain_totals_are_not_counted(text: str) -> None:
+    assert read_totals(text) is None

@@ -28,7 +28,7 @@ async def passed_again(
             continue
         alone = replace(order, name=f"{order.name}-again-{number}", commands=(red.command,))
         (again,) = await run_known(env, alone, never)
-        if again.passed:
+        if _is_green(again):
             found[red.command] = again
             await turn.note([_fact(turn, red, again)])
     return found
@@ -37,8 +37,13 @@ async def passed_again(
 async def note_flaky(turn: Turn, results: Sequence[CheckResult]) -> None:
     """Record the checks that pass where they failed before (rule 3)."""
     for result in results:
-        if result.passed and not result.reused and (red := turn.checks.was_red(result)):
+        if _is_green(result) and not result.reused and (red := turn.checks.was_red(result)):
             await turn.note([_fact(turn, red, result)])
+
+
+def _is_green(result: CheckResult) -> bool:
+    """False also for a check that counts failed tests and exits with 0."""
+    return result.passed and not (result.suite and result.suite.failed_count)
 
 
 def _may_be_flaky(turn: Turn, red: CheckResult) -> bool:

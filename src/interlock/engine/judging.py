@@ -140,4 +140,5 @@ def _told(red: CheckResult) -> str:
 
 
 def _is_compared(red: CheckResult) -> bool:
-    return bool(red.newly_failing or red.vanished or red.fewer_passed or red.unlike_main or red.edited)
+    newly = red.newly_failing or red.newly_failing_count
+    return bool(newly or red.vanished or red.fewer_passed or red.unlike_main or red.edited)

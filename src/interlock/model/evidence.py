@@ -92,7 +92,11 @@ def _weighed(checks: Sequence[CheckResult], canary: CanaryResult | None) -> Evid
     red = [check for check in checks if not check.passed]
     if unread := tuple(check.command for check in red if not (check.suite and check.suite.names_failures)):
         return Evidence(Grade.OBSERVED, Gap.RED_ON_MAIN, unread)
-    known = sum(check.suite.failed_count for check in red if check.suite)
+    # A green check that counts failed tests without names was compared with main too (`train.judge`).
+    counted = [
+        check.suite for check in checks if check.suite and (not check.passed or not check.suite.failed)
+    ]
+    known = sum(suite.failed_count for suite in counted)
     if canary and canary.is_blind:
         gap = Gap.ONLY_BUILT if canary.by_build else Gap.BLIND
         return Evidence(Grade.OBSERVED, gap, canary.places, known)

@@ -34,9 +34,11 @@ def check_ending(why: Reason) -> str:
     if unable:
         return f"cannot run any more ({how})"
     fewer, half = int(why.number("fewer_passed")), int(why.number("main_passed"))
+    more = 0 if why.names("newly_failing") else int(why.number("newly_failing_count"))
     is_counted = fewer and not why.names("newly_failing") and not why.names("vanished")
     parts = [
         _listed("fails tests that do not fail on main", why, "newly_failing"),
+        f"prints {more} more failed test{'s' if more > 1 else ''} than on main" if more else "",
         _listed("did not pass tests that pass on main", why, "vanished"),
         f"passed {fewer} fewer tests than main" if is_counted else "",
         f"keeps fewer than half of the {half} tests of main{flaw}" if half else "",

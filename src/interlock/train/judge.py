@@ -13,6 +13,8 @@ Rules:
    fewer than half as many pass as on a green main. Tests of a green main that no longer pass are named.
 7. A check that passed after it edited a file of the change is not green, unless it edits that file on main
    too: lock files, snapshots.
+8. A green check that counts failed tests without names is not green if it counts more than main: its
+   program does not tell by its exit status.
 """
 
 import re
@@ -72,6 +74,8 @@ def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> Ch
     result = replace(result, edited=tuple(path for path in result.edited if path not in rewrites))
     if result.edited:
         return _counted(result)
+    if result.passed and (more := _more_failed(result, before or last.get(result.command))):
+        return _counted(replace(result, exit_code=1, newly_failing_count=more))
     if result.passed and task.reverts:  # what is undone takes its tests along
         return _counted(result)
     if result.passed:
@@ -91,8 +95,17 @@ def _is_held(check: CheckResult, base: Results) -> bool:
     if before is None:
         return False
     missing = check.vanished or check.fewer_passed
-    broke = check.unable or check.newly_failing or missing or check.unlike_main or check.edited
+    newly = check.newly_failing or check.newly_failing_count
+    broke = check.unable or newly or missing or check.unlike_main or check.edited
     return before.passed or (before.unable is None and bool(broke))
+
+
+def _more_failed(result: CheckResult, before: CheckResult | None) -> int:
+    """Return how many more failed tests than main a check counts, where it does not name them."""
+    now, was = result.suite, before.suite if before else None
+    if now is None or now.failed:
+        return 0
+    return max(0, now.failed_count - (was.failed_count if was else 0))
 
 
 def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> CheckResult:

@@ -21,7 +21,7 @@ from interlock.verify.breaking import SAID
 from interlock.verify.edits import contents, edited
 from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
 from interlock.verify.report_files import watch
-from interlock.verify.reports import Filed, accounted, combined, read_report
+from interlock.verify.reports import Filed, accounted, combined, read_report, read_totals
 from interlock.verify.unable import unable
 
 REPORT_BYTES = 16 << 20
@@ -185,7 +185,7 @@ class _Ran:
 def _result(command: str, ran: _Ran, filed: Filed) -> CheckResult:
     exited, output = ran.exited, ran.output
     code, timed_out, printed = _status(exited), exited.ended is Ended.TIMEOUT, read_report(output)
-    suite = combined(printed, filed.suite)
+    suite = combined(printed, filed.suite) or read_totals(output)
     if suite and code:
         suite = accounted(command, output, suite, frozenset() if printed else filed.words)
     why, about = unable(code, timed_out, output, suite) or (None, "")

@@ -68,7 +68,8 @@ def main_text(check: CheckResult) -> str:
         return f"cannot run on main: {inability(check)}"
     if check.passed:
         tests = f", {counted(check.suite.ran, 'test')}" if check.suite and check.suite.ran else ""
-        return f"passes on main{tests}"
+        failed = check.suite.failed_count if check.suite else 0
+        return f"passes on main{tests}{f', {failed} of them failed' if failed else ''}"
     if check.suite and check.suite.names_failures:
         return f"fails on main: {counted(check.suite.failed_count, 'known failing test')}"
     if check.suite and check.suite.flaw:

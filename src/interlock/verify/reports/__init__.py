@@ -22,8 +22,9 @@ from interlock.verify.reports.junit import read_junit
 from interlock.verify.reports.naming import plain, short_lines
 from interlock.verify.reports.python import read_pytest, read_unittest
 from interlock.verify.reports.session import accounted
+from interlock.verify.reports.totals import read_totals
 
-__all__ = ["Filed", "accounted", "combined", "read_report"]
+__all__ = ["Filed", "accounted", "combined", "read_report", "read_totals"]
 
 READERS: tuple[Callable[[str], SuiteResult | None], ...] = (
     *(read_pytest, read_unittest, read_tap, read_node, read_mocha, read_vitest),
