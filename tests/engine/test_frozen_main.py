@@ -176,7 +176,7 @@ def test_a_task_whose_rebased_landing_is_to_blame_starts_again_with_the_failure(
     said = scratch.interlock("run")
     landed = scratch.facts("LandingSeen")[0]["fact"]["commit"]
     (found,) = [each["fact"] for each in scratch.facts("CulpritFound")]
-    assert (found["commit"], found["task"], found["reverted_by"]) == (landed, "a", "undo-a"), said
+    assert (found["commit"], found["landed_by"], found["reverted_by"]) == (landed, "a", "undo-a"), said
     (reopened,) = [each["fact"] for each in scratch.facts("TaskReopened")]
     assert "the name is taken" in reopened["feedback"]
     assert scratch.states() == {"a": "done", "b": "done", "undo-a": "done"}

@@ -74,7 +74,7 @@ def culprit_found(state: State, fact: f.CulpritFound, _: Recorded) -> set[TaskId
     main = state.main
     if main.broken is None:
         return set()
-    found = Culprit(fact.commit, fact.command, fact.author, fact.subject, fact.task, fact.conflicts)
+    found = Culprit(fact.commit, fact.command, fact.author, fact.subject, fact.landed_by, fact.conflicts)
     known = replace(main.broken, searched=True, culprit=found if fact.commit else None)
     main.broken = None if fact.fails_before else known
     return set()

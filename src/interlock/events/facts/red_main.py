@@ -26,7 +26,7 @@ class CulpritFound(Fact):
     """The first commit on which the check fails; empty: none was found."""
     author: str = ""
     subject: str = ""
-    task: TaskId = TaskId("")
+    landed_by: TaskId = TaskId("")
     """The task that landed it."""
     conflicts: tuple[str, ...] = ()
     """The paths in which later commits are in the way of a revert."""

@@ -75,7 +75,7 @@ def found_text(fact: CulpritFound) -> str:
         )
     if not fact.commit:
         return f"no commit was found since which `{fact.command}` fails on main"
-    named = culprit_text(fact.commit, fact.author, fact.subject, fact.task)
+    named = culprit_text(fact.commit, fact.author, fact.subject, fact.landed_by)
     said = f"`{fact.command}` fails on main since {named}"
     return said if fact.reverted_by else f"{said}. Next: {undo_command(fact.commit, fact.conflicts)}"
 
