@@ -186,7 +186,8 @@ def test_a_task_whose_rebased_landing_is_to_blame_starts_again_with_the_failure(
 
 
 def test_a_check_that_a_change_outside_the_repository_broke_blames_no_commit(scratch: Scratch) -> None:
-    outside = scratch.gates / "outside"
+    outside = scratch.gates / "deep" / "outside"  # there the environment of checks does not look
+    outside.parent.mkdir()
     outside.write_text("fine")
     scratch.graph(TASKS, verify=json.dumps(f"grep fine {outside}"))
     scratch.interlock("run", "--only", "a")
