@@ -220,6 +220,25 @@ def test_a_repository_that_cannot_push_is_refused_before_an_agent_starts(
     assert scratch.facts() == []
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:1/r.git?private_token=hunter2",
+        "http://bob:secret@127.0.0.1:1/r.git?private_token=hunter2",
+        "http://bob:hunter2/secret@127.0.0.1:1/r.git",
+        "own:r.git",
+    ],
+)
+def test_no_password_or_token_in_the_address_of_the_remote_is_printed(scratch: Scratch, address: str) -> None:
+    published(scratch, "  a: {goal: x}\n")
+    scratch.git("config", "url.http://127.0.0.1:1/?private_token=hunter2/.insteadOf", "own:")
+    scratch.git("remote", "set-url", "origin", address)
+    for command in ("run", "doctor"):
+        said = scratch.interlock(command, code=None)
+        assert "origin/main cannot be fetched: fatal: unable to access" in said
+        assert "hunter2" not in said
+
+
 def test_a_repository_asks_the_user_before_it_pushes(
     scratch: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> None:

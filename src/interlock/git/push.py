@@ -10,7 +10,6 @@ Rules:
 """
 
 import os
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,7 +18,15 @@ from interlock.git.errors import GitFailed, UnsafeLanding
 from interlock.git.notes import REF as NOTES
 from interlock.git.notes import add_fetched_notes
 from interlock.git.place import Place
-from interlock.git.upstream import Upstream, as_user, behind_and_ahead, fetch, upstream_of
+from interlock.git.upstream import (
+    LOGIN,
+    Upstream,
+    as_user,
+    behind_and_ahead,
+    fetch,
+    upstream_of,
+    without_logins,
+)
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Landing
 
@@ -28,8 +35,6 @@ _OWN_KEPT = 100
 """The last commits of a branch of Interlock's own that are remembered as pushed from here."""
 _LINE_CHARS = 300
 _FETCHED = "refs/interlock/fetched-notes"
-_LOGIN = re.compile(r"//[^/@\s]*@")
-"""A user and a password in an address."""
 _WORDS = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
 
@@ -98,7 +103,8 @@ async def push_branch(place: Place, landing: Landing, branch: str) -> Push:
             "ls-remote", "--end-of-options", upstream.remote, ref, timeout=_LOOK_SECONDS
         )
     except GitFailed as failed:
-        return Push(PushOutcome.UNREACHABLE, name, last_words(failed.said))
+        said_safely = await without_logins(place, upstream, failed.said)
+        return Push(PushOutcome.UNREACHABLE, name, last_words(said_safely))
     there = said.line.split()[0] if said.line else ""
     pushed = place.state / "pushed" / branch
     own = pushed.read_text().split() if pushed.exists() else []
@@ -188,8 +194,10 @@ async def _push(place: Place, upstream: Upstream, refspec: str, *words: str) -> 
             timeout=PUSH_SECONDS,
         )
     except GitFailed as failed:
-        return last_words(failed.said)
-    return (last_words(said.err) or "refused") if said.code else ""
+        return last_words(await without_logins(place, upstream, failed.said))
+    if not said.code:
+        return ""
+    return last_words(await without_logins(place, upstream, said.err)) or "refused"
 
 
 async def _judged(place: Place, upstream: Upstream, landing: Landing, text: str) -> Push:
@@ -211,7 +219,7 @@ def last_words(said: str) -> str:
     errors = [line for line in lines if line.startswith(("fatal:", "remote: error", "remote: fatal", "ssh:"))]
     told = [line for line in lines if line.startswith("remote:") and len(line) > len("remote:")]
     line = next(iter(errors or told or lines[-1:]), "")
-    return _LOGIN.sub("//", line)[:_LINE_CHARS]
+    return LOGIN.sub("//", line)[:_LINE_CHARS]
 
 
 def _user(place: Place) -> Git:

@@ -3,6 +3,7 @@
 What has diverged is merged by the engine, which can check the outcome first.
 """
 
+import re
 from dataclasses import dataclass
 
 from interlock.git.branch import Advance, Branch
@@ -14,6 +15,8 @@ from interlock.model.outcome import Move
 from interlock.model.task import Commit
 
 _FETCH_SECONDS = 60.0
+LOGIN = re.compile(r"//[^/@\s]*@")
+"""A user and a password in an address."""
 
 
 class UpstreamGone(EnvironmentProblem):
@@ -110,8 +113,38 @@ async def fetch(place: Place, upstream: Upstream) -> str:
             "fetch", *words, "--end-of-options", upstream.remote, spec, timeout=_FETCH_SECONDS
         )
     except GitFailed as failed:
-        return failed.said.splitlines()[-1] if failed.said else "no reason given"
+        said = await without_logins(place, upstream, failed.said)
+        return said.splitlines()[-1] if said else "no reason given"
     return ""
+
+
+async def without_logins(place: Place, upstream: Upstream, said: str) -> str:
+    """Return what git printed without users, passwords and tokens in the addresses of the remote.
+
+    git itself leaves out only a user and a password that it can parse.
+    """
+    name = upstream.remote
+    asked = (("remote", "get-url", "--all", name), ("remote", "get-url", "--push", "--all", name))
+    written = ("config", "--get-regexp", r"^remote\..*\.(push)?url$")
+    lines = [line for words in asked for line in (await _lines(place, *words))]
+    lines += [line.partition(" ")[2] for line in await _lines(place, *written)]
+    for address in sorted({*lines, name}, key=len, reverse=True):
+        if "://" in address:
+            said = said.replace(address, _shown(address)).replace(LOGIN.sub("//", address), _shown(address))
+    return LOGIN.sub("//", said)
+
+
+async def _lines(place: Place, *words: str) -> list[str]:
+    return (await as_user(place).run(*words, ok=(0, 1, 2, 128))).out.decode("utf-8", "replace").splitlines()
+
+
+def _shown(address: str) -> str:
+    """Return an address without what may be secret in it."""
+    scheme, _, rest = re.split(r"[?#]", address)[0].partition("://")
+    host, slash, path = rest.partition("/")
+    if "@" in path:  # a password may have a slash in it
+        return f"{scheme}://..."
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 async def _forward(place: Place, branch: Branch, upstream: Upstream, behind: int) -> str:
