@@ -152,6 +152,18 @@ def test_the_agents_of_a_graph_with_inputs_are_read_before_a_person_agrees_to_th
     assert "cannot be read" not in scratch.interlock("plan")
 
 
+@pytest.mark.parametrize("line", ["two/file", "python3 two/file"], ids=["not found", "red"])
+@pytest.mark.parametrize("command", ["run", "doctor"])
+def test_a_check_that_lacks_a_file_outside_its_inputs_is_told_so(
+    scratch: Scratch, command: str, line: str
+) -> None:
+    two_areas(scratch, (line, "one/**, shared/**"), tasks="  a: {goal: a}\n")
+    told = scratch.interlock(command, code=None)
+    assert (
+        "if it passes in your shell, add the file that it lacks to its `inputs` (one/**, shared/**)" in told
+    )
+
+
 @pytest.mark.parametrize("command", ["plan", "run"])
 def test_an_input_that_matches_nothing_is_named_with_its_line(scratch: Scratch, command: str) -> None:
     two_areas(scratch, ("ls one", "one/**, lib/**"), tasks="  a: {goal: a}\n")

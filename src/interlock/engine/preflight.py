@@ -1,6 +1,7 @@
 """Checks on main itself, before anything is built on it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from interlock.engine.project import Project
@@ -25,4 +26,5 @@ async def try_checks(
     """
     tip = await project.repository.tip()
     order = CheckOrder("tried", tip.tree, tuple(commands), timeout_seconds, {}, inputs=inputs)
-    return await project.checker.check(order)
+    results = await project.checker.check(order)
+    return [replace(result, inputs=inputs.get(result.command, ())) for result in results]

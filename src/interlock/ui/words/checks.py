@@ -47,6 +47,8 @@ _MEND: dict[Unable, str] = {
     Unable.TIMEOUT: "raise `check_timeout`, or use a faster check",
 }
 
+_NOT_BY_FILES = (Unable.USAGE, Unable.NETWORK, Unable.SETUP, Unable.MACHINE, Unable.TIMEOUT)
+
 
 def inability(check: CheckResult) -> str:
     """The reason that it could not run, as half a sentence; empty if it ran."""
@@ -60,7 +62,15 @@ def mend(check: CheckResult) -> str:
 
         if needs_network(check.tail):
             return "run it once in your shell, or name the hosts that it needs in the setting `setup_hosts`"
-    return _MEND[check.unable] if check.unable else ""
+    return _MEND[check.unable] + lacking(check) if check.unable else ""
+
+
+def lacking(check: CheckResult) -> str:
+    """The likely cause where a check that sees only its inputs fails; empty if it sees all files."""
+    if not check.inputs or check.unable in _NOT_BY_FILES:
+        return ""
+    seen = one_line(inert(", ".join(check.inputs)))
+    return f"; if it passes in your shell, add the file that it lacks to its `inputs` ({seen})"
 
 
 def main_text(check: CheckResult) -> str:
@@ -101,6 +111,7 @@ def obstacle_lines(check: CheckResult, place: str) -> Iterator[str]:
         yield f"  | {line}"
     help_ = mend(check) or (
         "fix main first, or set `red_main: allow` in the graph's `defaults` to land without this check"
+        + lacking(check)
     )
     yield f"fix: {help_}{f' ({place})' if place else ''}"
 
