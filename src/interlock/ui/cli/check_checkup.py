@@ -14,7 +14,7 @@ from interlock.model.task import all_inputs
 from interlock.plan import Graph
 from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.cli.trying import in_words
-from interlock.ui.words.checks import main_text
+from interlock.ui.words.checks import lacking, main_text
 from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
 
 Keep = Callable[[CanaryTried], Awaitable[None]]
@@ -61,9 +61,8 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
         return good("check", text)
     if check.suite and tried.is_usable:
         return warning("check", f"`{check.command}`: {tried.text}", detail=check.suite.failed[:8])
-    return bad(
-        "check", f"`{check.command}` {main_text(check)}", "fix main, or name single tests", tried.lines
-    )
+    fix = f"fix main, or name single tests{lacking(check)}"
+    return bad("check", f"`{check.command}` {main_text(check)}", fix, tried.lines)
 
 
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:

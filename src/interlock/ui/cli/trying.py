@@ -13,7 +13,7 @@ from interlock.model.setup import Setup
 from interlock.model.suite import Unable
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.plain import counted
-from interlock.ui.words.checks import inability, lacking, last_lines, main_text, mend
+from interlock.ui.words.checks import inability, last_lines, main_text, mend
 
 TRY_SECONDS = 300.0
 """A person waits for it."""
@@ -53,8 +53,8 @@ def in_words(check: CheckResult) -> Tried:
         return Tried(
             check.command, True, f"{failing} fail on main; changes are judged by the others", tests=tests
         )
-    lines, fix = tuple(last_lines(check)), f"run it in your shell, and fix main{lacking(check)}"
-    return Tried(check.command, False, f"it {main_text(check)}", fix, lines)
+    lines = tuple(last_lines(check))
+    return Tried(check.command, False, f"it {main_text(check)}", "run it in your shell, and fix main", lines)
 
 
 def best(tried: Sequence[Tried]) -> Tried | None:
