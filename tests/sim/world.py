@@ -233,7 +233,11 @@ class World:
         }
         gated: dict[str, Any] = {name: Gated(name, hand, gate) for name, hand in hands.items()}
         own: dict[str, Any] = {"new_id": lambda: who.name, "is_dead": self._is_dead, "host": self.host}
-        own["environment"] = lambda: self._environment_of(who)
+
+        async def environment() -> str:
+            return self._environment_of(who)
+
+        own["environment"] = environment
         return Env(**gated, **own, lease=executor.lease)
 
     def _environment_of(self, who: Incarnation) -> str:
