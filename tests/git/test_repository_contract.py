@@ -1,6 +1,7 @@
 """What every Repository promises, asked of real git and of the fake the simulation runs on."""
 
 import contextlib
+import time
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -258,13 +259,22 @@ def test_the_past_is_what_each_commit_changed_together_and_the_files_of_today(si
     assert {"a.txt", "c.txt", "src/b.txt"} <= past.files
 
 
+def made_within_a_second(side: Side) -> tuple[Commit, Commit, Commit]:
+    """A commit that is not on main, and two on top of main, one after the other, with its time and words."""
+    start, message = run(side.repository.tip()), "x\n\nInterlock-Task: x\n"
+    top = side.push({"c.txt": "c\n"})
+    while True:
+        began = int(time.time())
+        gone = run(side.repository.commit(start.tree, start.commit, message))
+        first = run(side.repository.commit(start.tree, top, message))
+        second = run(side.repository.commit(start.tree, first, message))
+        if int(time.time()) == began:
+            return gone, first, second
+
+
 def test_a_commit_with_another_message_or_two_with_the_same_are_no_rebased_commit(side: Side) -> None:
-    start = run(side.repository.tip())
-    gone = run(side.repository.commit(start.tree, start.commit, "x\n\nInterlock-Task: x\n"))
-    side.push({"c.txt": "c\n"})
+    gone, first, second = made_within_a_second(side)
     assert run(side.repository.rewritten([gone, Commit("0" * 40)])) == {}
-    for _ in range(2):
-        top = tip(side)
-        again = run(side.repository.commit(start.tree, top, "x\n\nInterlock-Task: x\n"))
-        assert land(side, again, top) is Move.MOVED
+    for again in (first, second):
+        assert land(side, again, tip(side)) is Move.MOVED
     assert run(side.repository.rewritten([gone])) == {}
