@@ -29,7 +29,7 @@ class Options:
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""
     radar: str = ""
-    """What is done about overlaps of running work, for the record; empty: nothing."""
+    """The answer to overlaps of running work, for the record; empty: none."""
     on_red_main: str = "judge"
     """The rule for a main that another hand made red: `freeze`, `revert` or `judge`."""
     sandbox: str = ""

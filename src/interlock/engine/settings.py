@@ -65,7 +65,7 @@ class Settings(LandingSettings):
     hang_after_seconds: float = 120.0
     """The least time beyond its usual one before a check counts as hanging."""
     radar: Literal["off", "warn", "tell", "ask"] = "warn"
-    """What to do when changes that agents are making now conflict with each other or with main: `warn` shows
+    """The answer when changes that agents are making now conflict with each other or main: `warn` shows
     it, `tell` also sends their agents a message, `ask` also asks you in `interlock inbox`."""
     metrics_port: int = 0
     """The port of this machine, reachable from it alone, where Prometheus finds a run's figures. 0: none."""

@@ -17,7 +17,7 @@ NEAR = 1_000
 
 @dataclass(frozen=True, slots=True)
 class UndoPlan:
-    """What is undone together, and the change that does it."""
+    """The commits that are undone together, and the change that does it."""
 
     wanted: tuple[Reverted, ...]
     undoes: tuple[Reverted, ...]

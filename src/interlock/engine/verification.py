@@ -36,7 +36,7 @@ class NoStatements(EnvironmentProblem):
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What statements are compared with."""
+    """The facts that statements are compared with."""
 
     place: Place
     store: Store | None

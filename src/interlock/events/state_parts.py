@@ -108,7 +108,7 @@ class RunState:
     environment: str = ""
     """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
     radar: str = ""
-    """What is done about overlaps; empty: the radar is off."""
+    """The answer to overlaps; empty: the radar is off."""
     on_red_main: str = "judge"
 
 
@@ -329,7 +329,7 @@ class LiveOverlap:
 
 @dataclass(slots=True)
 class RadarState:
-    """What the radar sees."""
+    """The overlaps that the radar sees."""
 
     live: dict[str, LiveOverlap] = field(default_factory=dict)
     """By both names: no name has a space in it."""

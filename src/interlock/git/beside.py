@@ -151,7 +151,7 @@ def _files_in(folder: Path) -> Iterator[str]:
 
 
 def _times(entry: os.DirEntry[str]) -> str:
-    """What changes with the content; of a folder only its mode, for its entries are looked at."""
+    """The properties that change with the content; of a folder only its mode, for its entries are read."""
     try:
         seen = entry.stat(follow_symlinks=False)
     except OSError:
@@ -162,7 +162,7 @@ def _times(entry: os.DirEntry[str]) -> str:
 
 
 def _installed(folder: Path) -> Iterator[str]:
-    """What a program that installs dependencies writes in their folder."""
+    """Files that a program that installs dependencies writes in their folder."""
     if is_dependency(folder):
         for path in (folder, *sorted(folder.glob("*")), *sorted(folder.glob("lib/*/site-packages"))):
             with contextlib.suppress(OSError):

@@ -153,7 +153,7 @@ def _opened(said: bytes) -> Proposed:
 
 # Any: JSON of a forge, from here on.
 def standing_of(found: dict[str, Any], *, is_asked: bool = False) -> Standing:
-    """What a pull request waits for, from the fields of `gh pr view --json`."""
+    """The standing of a pull request, from the fields of `gh pr view --json`."""
     if found["state"] != "OPEN":
         return Standing.MERGED if found["state"] == "MERGED" else Standing.CLOSED
     return Standing.CHANGES_REQUESTED if is_asked else _waits_for(found)

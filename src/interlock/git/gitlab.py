@@ -80,7 +80,7 @@ def _standing(found: dict[str, Any], asked: list[str]) -> Standing:
 
 
 def _review(author: str, notes: list[dict[str, Any]]) -> Review:
-    """What a reviewer wrote. GitLab does not say which commit was meant: a new note makes a new review."""
+    """The notes of a reviewer. GitLab does not say which commit was meant: a new note makes a new review."""
     own = [each for each in notes if not each.get("system") and each["author"]["username"] == author]
     last = own[-1]["id"] if own else 0
     return Review(f"{author}@{last}", author, "\n".join(map(_line, own[-_NOTES:])))

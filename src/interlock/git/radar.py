@@ -53,7 +53,7 @@ KEPT_BYTES, KEPT_OBJECTS = 256 << 20, 25_000
 MERGE = ("merge-tree", "--write-tree", "--stdin", "--name-only", "--no-messages")
 _ON_MAIN = AttemptKey(MAIN, 0)
 _SIDE = re.compile(r"~[0-9a-f]{40,64}(_\d+)?$")
-"""What git adds to the name of a file where the other side has a folder."""
+"""The sign that git adds to the name of a file where the other side has a folder."""
 
 
 class Merged(NamedTuple):

@@ -60,7 +60,7 @@ class ReducedTrees:
         self._place = place
         self._known: dict[tuple[str, tuple[str, ...]], Tree] = {}
         self._folders: dict[tuple[str, Walk], str] = {}
-        """What is left of folders that were cut."""
+        """The rest of folders that were cut."""
 
     async def tree(self, tree: Tree, inputs: Sequence[str]) -> Tree:
         """Return the tree with those files of `tree` that match one of the globs; without globs, `tree`."""

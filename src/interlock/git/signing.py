@@ -42,7 +42,7 @@ class CannotSign(EnvironmentProblem):
 
 
 class Standing(StrEnum):
-    """What is known of a signature."""
+    """The findings about a signature."""
 
     GOOD = "good"
     BAD = "bad"
@@ -67,7 +67,7 @@ class Signing:
     def __init__(self, settings: Mapping[str, str], folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        """Where relative paths of settings start."""
+        """The folder at which relative paths of settings start."""
 
     @property
     def is_usual(self) -> bool:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Obstacle(StrEnum):
-    """What is wrong with the result of a command that was to resolve a conflict."""
+    """The fault of the result of a command that was to resolve a conflict."""
 
     FAILED = "failed"
     UNCHANGED = "unchanged"

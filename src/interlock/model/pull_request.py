@@ -7,7 +7,7 @@ from interlock.model.task import Commit, TaskId
 
 
 class Standing(StrEnum):
-    """What a pull request waits for, or how it ended."""
+    """The standing of a pull request: the thing it waits for, or its end."""
 
     OPEN = "open"
     DRAFT = "draft"

@@ -45,7 +45,7 @@ tested as it will land."""
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What the lane does next."""
+    """The next steps of the lane."""
 
     starts: tuple[Start | StartBuild, ...] = ()
     stops: tuple[int, ...] = ()

@@ -37,7 +37,7 @@ UNCONFIRMED = ("version", "changes.prompt", "checks.output")
 
 
 class Flaw(StrEnum):
-    """What is wrong with a commit."""
+    """The fault of a commit."""
 
     MISSING = "missing"
     """A task landed it, and it has no statement."""
@@ -78,7 +78,7 @@ class Judged:
     statement: Statement | None = None
     is_signed: bool = False
     signer: str = ""
-    """Who signed it; empty: it is unsigned, or by whom is not known."""
+    """The signer; empty: it is unsigned, or the signer is not known."""
     confirmed: bool = False
     """The log here says the same."""
 

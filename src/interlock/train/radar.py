@@ -66,7 +66,7 @@ def reports(state: State, sighting: Sighting, told: Mapping[str, Told], now: flo
 def after(
     told: Mapping[str, Told], written: Mapping[str, Report], state: State, now: float
 ) -> dict[str, Told]:
-    """What has been told, once these reports are written. Attempts that are over are forgotten."""
+    """The reports told so far, once these are written. Attempts that are over are forgotten."""
     kept = {key: each for key, each in told.items() if all(name in state.tasks for name in key.split())}
     for key, fact in written.items():
         before = kept.get(key)

@@ -1,4 +1,4 @@
-"""What is done about a main that another hand has moved. What may land meanwhile is in `events.main`.
+"""Decides about a main that another hand has moved. The rules of landings meanwhile are in `events.main`.
 
 Rules:
 1. The checks that passed before run on it as soon as a change is on its way to it; on a broken main at once.

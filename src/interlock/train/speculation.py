@@ -139,7 +139,7 @@ class _Outlook:
         self._before = [others & ((1 << at) - 1) for at, others in enumerate(related)]
         behind = [(others >> at + 1).bit_count() for at, others in enumerate(related)]
         self.weights = [1 + BEHIND * count / len(queue) for count in behind]
-        """How much a build of each change is worth, beside its need (rule 4)."""
+        """The worth of a build of each change, beside its need (rule 4)."""
         self.weights[:1] = [1 + BEHIND]
         self.known = {place: green for stack, green in known.items() if (place := self.place(stack))}
         self._expected = 0

@@ -80,7 +80,7 @@ class LogPlace(msgspec.Struct):
 
 
 class Extension(msgspec.Struct):
-    """What Interlock adds to the predicate."""
+    """The fields that Interlock adds to the predicate."""
 
     version: str
     tree: Digest
@@ -88,7 +88,7 @@ class Extension(msgspec.Struct):
     evidence: str
     """The grade of the evidence."""
     gap: str = ""
-    """What keeps it from a better grade."""
+    """The reason for no better grade."""
     checks: list[Check] = []
     changes: list[Change] = []
     fact: LogPlace | None = None
@@ -142,7 +142,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a landing besides the facts about its task."""
+    """The knowledge of a landing besides the facts about its task."""
 
     version: str
     branch: str

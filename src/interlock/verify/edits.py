@@ -20,7 +20,7 @@ _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What git would keep of a file or a link."""
+    """The mode and content that git would keep of a file or a link."""
 
     size: int
     words: str

@@ -27,7 +27,7 @@ class RunStarted(Fact):
     """A digest of what decides the result of a check besides the tree; empty: checks are not tried on main
     before agents start."""
     radar: str = ""
-    """What is done about overlaps of running work; empty: nothing, it is not looked for."""
+    """The answer to overlaps of running work; empty: they are not looked for."""
     on_red_main: str = "judge"
     """`freeze`: only a fix or a revert lands on a main that another hand made red; `revert`: such a commit is
     also reverted; `judge`: changes are judged by what they add to it."""

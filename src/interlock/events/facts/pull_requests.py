@@ -38,6 +38,6 @@ class ReviewReceived(Fact):
     number: int
     author: str
     feedback: str
-    """What the review says, for the next prompt."""
+    """The words of the review, for the next prompt."""
     reviews: tuple[str, ...] = ()
     """The reviews that this answers, so that none counts twice."""

@@ -23,7 +23,7 @@ class RadarView:
 
     is_live: bool
     policy: str
-    """What the run does about overlaps; empty: it does not look for any."""
+    """The answer of the run to overlaps; empty: it does not look for any."""
     rows: tuple[RadarRow, ...]
     overlaps: tuple[LiveOverlap, ...]
     now: float

@@ -101,7 +101,7 @@ _OUTDATED: Mapping[str, str] = {Standing.CONFLICTS: "conflicts with main", Stand
 
 
 def standing_text(standing: str) -> str:
-    """What an open pull request waits for; '' if only for a person."""
+    """The thing that an open pull request waits for; '' if only for a person."""
     return _STANDINGS.get(standing, standing)
 
 

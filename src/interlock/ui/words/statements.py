@@ -42,7 +42,7 @@ def _what(judged: Judged) -> str:
 
 
 def good_text(judged: Judged) -> str:
-    """What a statement says of a commit without a flaw."""
+    """The line about a commit whose statement has no flaw."""
     said = judged.statement
     parts = [_tested(said)] if said else []
     by = f" by {_name(judged.signer)}" if judged.signer else ""
