@@ -4,6 +4,7 @@ It looks at the bare repository for what GitHub computes from commits: if a bran
 `FAKE_GH_STATE` names the file and `FAKE_GH_BARE` the repository. Only the standard library.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -47,16 +48,19 @@ def git(*argv: str, ok: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[s
 
 
 class Pulls:
-    """The pull requests."""
+    """The pull requests. Nobody else reads or changes them until they are saved."""
 
     def __init__(self) -> None:
         self.file = Path(os.environ["FAKE_GH_STATE"])
+        self.lock = Path(f"{self.file}.lock").open("w")  # noqa: SIM115 closed by `save`
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.state: dict[str, Any] = json.loads(self.file.read_text())
 
     def save(self) -> None:
         fresh = self.file.with_suffix(".new")
         fresh.write_text(json.dumps(self.state, indent=1))
         fresh.replace(self.file)
+        self.lock.close()
 
     def get(self, number: str) -> dict[str, Any]:
         if found := self.state["pulls"].get(number):
@@ -167,6 +171,9 @@ def edit(pulls: Pulls, words: list[str], flags: dict[str, list[str]]) -> str:
 
 
 def view(pulls: Pulls, words: list[str], flags: dict[str, list[str]]) -> str:
+    if checkout := pulls.state.pop("pulled_into", ""):  # somebody merges it and pulls, just now
+        merge_now(pulls, words[0], "merge")
+        subprocess.run(["git", "pull", "-q", "--ff-only"], cwd=checkout, check=True)
     return json.dumps(fields(pulls.shown(pulls.get(words[0])), flags))
 
 

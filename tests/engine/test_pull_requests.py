@@ -202,6 +202,18 @@ def test_labels_are_set_and_the_forge_merges_by_itself_what_is_verified(
     assert "**Unverified**: observed, no check covers it." in pulls["interlock/c"]["body"]
 
 
+def test_a_merge_that_somebody_pulls_while_the_forge_is_asked_is_the_landing_of_what_was_proposed(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    scratch.interlock("run", code=WAITING)
+    hub.set(pulled_into=str(scratch.root))
+    run = scratch.start("run")
+    run.wait_for_line("a: landed as")
+    run.interrupt()
+    run.wait()
+    assert scratch.facts("LandingSeen") == []
+
+
 def test_a_forge_that_does_not_answer_is_waited_for(scratch: Scratch, hub: GitHub) -> None:
     scratch.write(interlock__toml=SETTINGS)
     said = []

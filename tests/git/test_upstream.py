@@ -1,5 +1,6 @@
 """The freshest main: fetched where that is possible, followed by fast-forward."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,17 @@ def test_a_branch_that_is_behind_is_moved_forward(world: World, upstream: World)
     assert run(world.repository.fetch()) == "main fast-forwarded to origin/main (1 commit)"
     assert (world.main, world.status()) == (new, "")
     assert (world.root / "c.txt").exists()
+
+
+@pytest.mark.slow
+def test_several_fetches_at_the_same_time_do_not_disturb_each_other(world: World, upstream: World) -> None:
+    repository = world.repository
+
+    async def fetches() -> list[str]:
+        return await asyncio.gather(*(repository.fetch() for _ in range(4)))
+
+    pushed(upstream, {"c.txt": "c\n"})
+    assert run(fetches()) == ["main fast-forwarded to origin/main (1 commit)", "", "", ""]
 
 
 @pytest.mark.slow

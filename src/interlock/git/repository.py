@@ -38,6 +38,7 @@ class GitRepository:
         self._git = place.git
         self._fence = fence.Fence(place)
         self._branch = Branch(place)
+        self._fetching = asyncio.Lock()
         self._tip: Tip | None = None
         """The tip of the branch when git was last asked."""
 
@@ -53,7 +54,8 @@ class GitRepository:
         return Tip(self.place.branch, Commit(commit), Tree(tree))
 
     async def fetch(self) -> str:
-        return await upstream.catch_up(self.place, self._branch)
+        async with self._fetching:  # two of them at once would move the same ref
+            return await upstream.catch_up(self.place, self._branch)
 
     async def fence_epoch(self) -> int:
         return await self._fence.epoch()
