@@ -117,7 +117,9 @@ class PullRequests:
             return []
         seen = await self.forge.view(opened.number, opened.commit)
         tip = await on_branch(self.place, seen.merged_as) if seen.standing is Standing.MERGED else None
-        if tip:  # main was fetched after the look for the change as it was proposed, or the merge has more in it
+        if (
+            tip
+        ):  # main was fetched after the look for the change as it was proposed, or the merge has more in it
             return await self._found(task) or [f.LandingSeen(task.spec.id, tip.commit, tip.parent, tip.tree)]
         return news(task, seen, main, lambda review: _quote(opened.number, review))
 
