@@ -52,7 +52,7 @@ class Pulls:
 
     def __init__(self) -> None:
         self.file = Path(os.environ["FAKE_GH_STATE"])
-        self.lock = Path(f"{self.file}.lock").open("w")  # noqa: SIM115 closed by `save`
+        self.lock = Path(f"{self.file}.lock").open("w")  # noqa: SIM115 - closed by `save`
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.state: dict[str, Any] = json.loads(self.file.read_text())
 
