@@ -24,7 +24,14 @@ from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, note, paint, say, say_bytes, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert, one_line
-from interlock.ui.queries.attempts import AttemptStory, PhaseStory, attempts_of, in_groups, task_document
+from interlock.ui.queries.attempts import (
+    AttemptStory,
+    PhaseStory,
+    attempts_of,
+    change_ends,
+    in_groups,
+    task_document,
+)
 from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit, waited_text
 from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
 from interlock.ui.reading import Reading, history, open_permissions
@@ -200,7 +207,7 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
     exact = not invocation.json and not sys.stdout.isatty()
     async with open_project(invocation.project) as project:
         found = find((await read(project.store)).state, task)
-        old, new = _ends(found, attempts_of(await history(project.store, found.spec.id)), attempt)
+        old, new = change_ends(found, attempts_of(await history(project.store, found.spec.id)), attempt)
         text = "" if exact else (await project.repository.diff(old, new)).removesuffix("\n")
         with TemporaryFile() as patch:
             if exact:
@@ -216,24 +223,6 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
     for line in text.split("\n") if text else ():
         shown = inert(line)
         say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown)
-
-
-def _ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
-    name = task.spec.id
-    if attempt is None and task.change.landed:
-        return task.change.landed.base, task.change.landed.commit
-    made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
-    if made:
-        story = made[-1]
-        # The parent if the attempt failed before it recorded what it started from.
-        base = next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")
-        return base, story.commit
-    if attempt is not None and attempt not in [story.attempt for story in stories]:
-        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
-    raise UsageError(
-        f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
-        f"interlock explain {name}",
-    )
 
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")

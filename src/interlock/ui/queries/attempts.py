@@ -7,6 +7,7 @@ from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.learn.drift import Drift, drift_of
+from interlock.model.errors import UsageError
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult, Resolved
 from interlock.model.reason import Reason, Why
@@ -197,6 +198,25 @@ def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
         for phase in story.phases:
             if phase.ended is None:
                 phase.outcome, phase.ended = outcome, time
+
+
+def change_ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:
+    """The two commits between which the change of a task is: as it landed, or as an attempt made it."""
+    name = task.spec.id
+    if attempt is None and task.change.landed:
+        return task.change.landed.base, task.change.landed.commit
+    made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
+    if made:
+        story = made[-1]
+        # The parent if the attempt failed before it recorded what it started from.
+        base = next((phase.base for phase in story.phases if phase.base), f"{story.commit}~1")
+        return base, story.commit
+    if attempt is not None and attempt not in [story.attempt for story in stories]:
+        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
+    raise UsageError(
+        f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
+        f"interlock explain {name}",
+    )
 
 
 def task_document(
