@@ -7,6 +7,7 @@ from typing import cast
 
 from interlock.engine.baseline import MOST_NAMES, Trial, tried_on_main
 from interlock.engine.env import Env
+from interlock.events.facts import BaseChecked
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult, Tip
 from interlock.model.suite import SuiteResult, Unable
@@ -45,9 +46,10 @@ def found(*answers: list[CheckResult], promised: tuple[str, ...] = ()) -> tuple[
     script = Script(list(answers))
     env = cast(Env, Hands(script))  # the other hands are not touched
     facts = asyncio.run(tried_on_main(env, Trial(MAIN, 9.0, "here"), ("make",), promised))
-    assert all(fact.tree == "t" and fact.environment == "here" for fact in facts)
-    assert facts[0].result is not None
-    return facts[0].result, script
+    checked = [fact for fact in facts if isinstance(fact, BaseChecked)]
+    assert all(fact.tree == "t" and fact.environment == "here" for fact in checked)
+    assert checked[0].result is not None
+    return checked[0].result, script
 
 
 def red(passed: str, failed: str) -> CheckResult:

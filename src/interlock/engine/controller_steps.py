@@ -13,7 +13,7 @@ from interlock.engine.loading import unknown_reason, unknown_text
 from interlock.engine.mainline import Mainline
 from interlock.engine.scope_words import scope_text
 from interlock.events import facts as f
-from interlock.events.known_checks import known_check
+from interlock.events.known_checks import has_passed, known_check
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
 from interlock.model.step import CheckMain, FindCulprit, GiveUp, Reconcile, Tell, Widen
@@ -82,6 +82,7 @@ class ControllerSteps:
             self.environment,
             inputs=all_inputs(task.spec for task in self.ledger.state.tasks.values()),
             look_up=partial(known_check, self.ledger.state),
+            has_passed=partial(has_passed, self.ledger.state),
         )
         found = await tried_on_main(self.env, trial, step.commands, step.promised)
         await self.note([*found, *judgement(self.ledger.state, main, found)])

@@ -1,38 +1,111 @@
 """Finds the commit that made main red, by a search over its first-parent line, in trees of their own.
 
 Rules:
-1. A red result counts only if it is red twice in a row: a flake blames no commit.
+1. A red result counts only if it is red each time (`baseline.RUNS`): a flake blames no commit. Before a
+   commit is blamed, main itself and then that commit must fail once more. If main passes, it is not red.
 2. The search assumes that the check passes up to one commit and fails from there on. Its first commit is
-   blamed only if the check still passes on the commit before: else something outside the repository changed.
+   blamed only if the check still passes on the commit before, and has never passed on its own files: else
+   something outside the repository changed.
 3. Only the newest commits are searched. Their number bounds the checks: two for each halving.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+from interlock.engine.baseline import RUNS, RUNS_AFTER_A_PASS, Trial, base_fact, flake
 from interlock.engine.env import Env
+from interlock.engine.known import never, run_known
 from interlock.engine.undo import UndoPlan, facts_of, plan_undo
 from interlock.events import facts as f
+from interlock.events.known_checks import has_passed
 from interlock.events.state import State
 from interlock.git.reverting import LineCommit
 from interlock.model.errors import UsageError
-from interlock.model.outcome import CheckResult
+from interlock.model.outcome import CheckResult, Tip
 from interlock.model.step import FindCulprit
-from interlock.model.task import Commit, Reverted, TaskId, all_inputs
+from interlock.model.task import Commit, Reverted, TaskId, Tree, all_inputs
 from interlock.train.undo import task_of, undoing
 from interlock.verify.protocol import CheckOrder
 
 MOST_COMMITS = 1_000
-RUNS = 2
+
+
+@dataclass(slots=True)
+class Search:
+    """The runs of one check on commits of main."""
+
+    env: Env
+    state: State
+    step: FindCulprit
+    runs: int = 0
+    last: dict[Tree, CheckResult] = field(default_factory=dict)
+    """The last result on each tree."""
+    flaked: list[f.CheckFlaked] = field(default_factory=list)
+
+    async def fails(self, commit: LineCommit | None) -> bool:
+        """Run the check on one commit until it passes or has failed often enough (rule 1)."""
+        if commit is None:
+            return False
+        needed, failed = RUNS, 0
+        while failed < needed:
+            before, result = self.last.get(commit.tree), await self._run(commit)
+            self.last[commit.tree] = result
+            if result.passed:
+                if before and not before.passed:
+                    self.flaked.append(flake(before, result))
+                return False
+            failed += 1
+            needed = RUNS_AFTER_A_PASS if has_passed(self.state, result) else RUNS
+        return True
+
+    def contradicts(self, commit: LineCommit) -> bool:
+        """Tell if the check has passed before on these files, on which it fails now."""
+        return commit.tree in self.last and has_passed(self.state, self.last[commit.tree])
+
+    async def _run(self, commit: LineCommit) -> CheckResult:
+        self.runs += 1
+        name = f"culprit/{commit.commit[:12]}-{self.runs}"
+        inputs = all_inputs(task.spec for task in self.state.tasks.values())
+        order = CheckOrder(
+            name,
+            commit.tree,
+            (self.step.command,),
+            self.step.timeout_seconds,
+            {},
+            leased=True,
+            inputs=inputs,
+        )
+        (result,) = await run_known(self.env, order, never)
+        return result
 
 
 async def culprit_facts(env: Env, state: State, step: FindCulprit, who: str) -> list[f.Fact]:
     """Return the fact that names the commit, and those that put its revert into the train."""
-    nothing = f.CulpritFound(step.main, step.command)
-    line = await _line(env, step)
-    found = await _culprit(env, state, step, line)
+    search = Search(env, state, step)
+    tip = await env.reverts.at(step.main) if env.reverts else None
+    if tip and (red := state.checks.baselines.get(step.command)) and red.tree == tip.tree:
+        search.last[tip.tree] = red.result
+    if tip and not await search.fails(tip):
+        return [*search.flaked, *_green(state, step, tip, search.last[tip.tree])]
+    found = await _blamed(search)
+    return [*search.flaked, *await _facts_about(search, found, who)]
+
+
+def _green(state: State, step: FindCulprit, tip: LineCommit, result: CheckResult) -> list[f.Fact]:
+    """Return the facts by which main is not red with this check."""
+    environment = state.run.environment if state.run else ""
+    trial = Trial(Tip(state.main.branch, tip.commit, tip.tree), step.timeout_seconds, environment)
+    red = state.main.broken.commands if state.main.broken else ()
+    left = tuple(command for command in red if command != step.command)
+    return [base_fact(trial, result), f.MainJudged(tip.commit, tip.tree, left)]
+
+
+async def _facts_about(search: Search, found: LineCommit | None, who: str) -> list[f.Fact]:
+    """Return the facts about a commit that is to blame."""
+    env, state, step = search.env, search.state, search.step
     if found is None:
-        return [nothing]
-    if found is line[0] and await _fails(env, state, step, await _before(env, found)):
+        return [f.CulpritFound(step.main, step.command)]
+    if search.contradicts(found) or await search.fails(await _before(search, found)):
         return [f.CulpritFound(step.main, step.command, fails_before=True)]
     task = task_of(state, {found.commit}).get(found.commit, TaskId(""))
     plan = await _revert(env, state, step.main, Reverted(found.commit, task))
@@ -50,41 +123,40 @@ async def _line(env: Env, step: FindCulprit) -> list[LineCommit]:
     return await env.reverts.line(step.good, step.main, most=MOST_COMMITS)
 
 
-async def _culprit(
-    env: Env, state: State, step: FindCulprit, line: Sequence[LineCommit]
-) -> LineCommit | None:
-    """Return the first commit of the line on which the check fails."""
-    known = state.main.broken.culprit if state.main.broken else None
-    hint = known.commit if known and known.command == step.command else ""
+async def _blamed(search: Search) -> LineCommit | None:
+    """Return the first commit on which the check fails; None: there is none to choose from."""
+    line = await _line(search.env, search.step)
+    broken = search.state.main.broken
+    known = broken.culprit if broken else None
+    hint = known.commit if known and known.command == search.step.command else ""
     if same := next((each for each in line if each.commit == hint), None):
         return same  # what is below it is as it was
+    while len(line) > 1:
+        first = await _first_red(search, line)
+        if first == len(line) - 1 or await search.fails(line[first]):
+            return line[first]
+        line = line[first + 1 :]  # it failed by chance
+    return line[0] if line else None
+
+
+async def _first_red(search: Search, line: Sequence[LineCommit]) -> int:
+    """Return the place of the first commit that fails; the last one is known to."""
     low, high = 0, len(line) - 1
     while low < high:
         middle = (low + high) // 2
-        if await _fails(env, state, step, line[middle]):
+        if await search.fails(line[middle]):
             high = middle
         else:
             low = middle + 1
-    return line[low] if line else None
+    return low
 
 
-async def _before(env: Env, first: LineCommit) -> LineCommit | None:
-    return await env.reverts.at(first.parent) if env.reverts and first.parent else None
-
-
-async def _fails(env: Env, state: State, step: FindCulprit, commit: LineCommit | None) -> bool:
-    """Run the check on one commit; a red result counts if it comes twice (rule 1)."""
-    if commit is None:
-        return False
-    inputs = all_inputs(task.spec for task in state.tasks.values())
-    for run in range(RUNS):
-        name = f"culprit/{commit.commit[:12]}-{run + 1}"
-        seconds = step.timeout_seconds
-        order = CheckOrder(name, commit.tree, (step.command,), seconds, {}, leased=True, inputs=inputs)
-        results: Sequence[CheckResult] = await env.checker.check(order)
-        if all(result.passed for result in results):
-            return False
-    return True
+async def _before(search: Search, found: LineCommit) -> LineCommit | None:
+    """Return the commit below; None: there is none, or the check was seen to pass there."""
+    reverts = search.env.reverts
+    below = await reverts.at(found.parent) if reverts and found.parent else None
+    seen = search.last.get(below.tree) if below else None
+    return None if seen and seen.passed else below
 
 
 async def _revert(env: Env, state: State, main: Commit, culprit: Reverted) -> UndoPlan | None:

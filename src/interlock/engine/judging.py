@@ -70,12 +70,19 @@ async def _judge(
     if not verdict.unknown:
         return verdict
     changed = made.touched if made else ()
+    checks = turn.checks
     trial = Trial(
-        main, spec.check_seconds, turn.checks.environment, changed, dict(spec.inputs), turn.checks.known
+        main,
+        spec.check_seconds,
+        checks.environment,
+        changed,
+        dict(spec.inputs),
+        checks.known,
+        checks.has_passed,
     )
     facts = await tried_on_main(env, trial, verdict.unknown)
     await turn.note(facts)
-    found = {fact.command: fact.result for fact in facts if fact.result}
+    found = {fact.command: fact.result for fact in facts if isinstance(fact, f.BaseChecked) and fact.result}
     return judge(results, spec, known | found, last)
 
 

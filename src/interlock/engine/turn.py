@@ -7,7 +7,7 @@ from interlock.engine.ledger import Ledger
 from interlock.events.baselines import last_on_main, on_main
 from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
-from interlock.events.known_checks import known_check, was_red
+from interlock.events.known_checks import has_passed, known_check, was_red
 from interlock.events.state import TaskState
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
@@ -38,6 +38,10 @@ class KnownChecks:
     def was_red(self, result: CheckResult) -> CheckResult | None:
         """The earlier red result of the same check on the same files."""
         return was_red(self.ledger.state, result.key) if result.key else None
+
+    def has_passed(self, result: CheckResult) -> bool:
+        """Tell if the same check has passed on the same files."""
+        return has_passed(self.ledger.state, result)
 
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""

@@ -56,6 +56,15 @@ def was_red(state: State, key: CheckKey) -> CheckResult | None:
     return found if found and not found.passed else None
 
 
+def has_passed(state: State, check: CheckResult) -> bool:
+    """Tell if a check has passed before on the same files in the same environment, with whatever change."""
+    same = (check.command, check.environment, check.saw)
+    return check.key is not None and any(
+        found.passed and (key.command, key.environment, key.saw) == same
+        for key, found in state.checks.known.items()
+    )
+
+
 def _on_main(state: State, key: CheckKey) -> CheckResult | None:
     """Return main's own result, if the change has nothing in it that the check could see (rule 2)."""
     found = state.checks.baselines.get(key.command)

@@ -12,6 +12,7 @@ class Flake:
     """One time that it failed for no reason in the files."""
 
     task: TaskId
+    """Empty: on main."""
     attempt: int
     time: float
     log: str

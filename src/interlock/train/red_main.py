@@ -4,9 +4,11 @@ Rules:
 1. The checks that passed before run on it as soon as a change is on its way to it; on a broken main at once.
 2. A check that passed before and fails now breaks main, also where it cannot run any more. Trouble of the
    machine does not.
-3. The commit to blame is searched once for each such main. If a task landed it, its revert goes through the
+3. One that fails by chance does not: a red result counts if it comes twice, and four times on files on which
+   the check has passed before (`engine.baseline`). The search looks once more before it blames a commit.
+4. The commit to blame is searched once for each such main. If a task landed it, its revert goes through the
    train and the task starts again. A commit of a person is reverted only where `revert_red_main` says so.
-4. A run that stops still judges main, so that finished work lands, and searches for nothing.
+5. A run that stops still judges main, so that finished work lands, and searches for nothing.
 """
 
 from collections.abc import Iterable
@@ -38,11 +40,12 @@ def _in_train(state: State) -> list[TaskState]:
     return [state.tasks[name] for name in state.index.train]
 
 
-def judgement(state: State, main: Tip, checked: Iterable[f.BaseChecked]) -> list[f.Fact]:
+def judgement(state: State, main: Tip, checked: Iterable[f.Fact]) -> list[f.Fact]:
     """Return the judgement of main that these results allow; none if some are missing."""
     if not state.main.unjudged or not freezes(state) or main.commit != state.main.commit:
         return []
-    results = {fact.command: fact.result for fact in checked if fact.result and not fact.promised}
+    found = (fact for fact in checked if isinstance(fact, f.BaseChecked))
+    results = {fact.command: fact.result for fact in found if fact.result and not fact.promised}
     ran = {command: results[command] for command in state.main.green if command in results}
     red = tuple(c for c, result in ran.items() if not result.passed and result.unable is not Unable.MACHINE)
     if not red and (not ran or not ran.keys() >= set(unjudged(state))):

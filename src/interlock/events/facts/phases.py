@@ -288,7 +288,8 @@ class CanaryTried(Fact):
 class CheckFlaked(Fact):
     """A check failed and passed on the same files, in the same environment: it counts as passed."""
 
-    task: TaskId
+    task: TaskId = TaskId("")
+    """Empty: it ran on main."""
     attempt: int = 0
     command: str = ""
     saw: Tree = Tree("")

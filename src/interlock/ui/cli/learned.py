@@ -85,7 +85,8 @@ async def _show_flaky(invocation: Invocation) -> None:
     for check in found:
         say(flaky_text(check))
         for flake in check.flakes[-SHOWN:]:
-            say(f"  {clock(flake.time)} {flake.task}, attempt {flake.attempt}: {flake.log or 'no log'}")
+            where = f"{flake.task}, attempt {flake.attempt}" if flake.task else "main"
+            say(f"  {clock(flake.time)} {where}: {flake.log or 'no log'}")
     if not found:
         note("no check has failed and passed on the same files")
 

@@ -95,7 +95,7 @@ def flaky_document(check: FlakyCheck) -> dict[str, object]:
         "runs": check.runs,
         "flaked": len(check.flakes),
         "flakes": [
-            {"task": flake.task, "attempt": flake.attempt, "time": flake.time, "log": flake.log}
+            {"task": flake.task or None, "attempt": flake.attempt, "time": flake.time, "log": flake.log}
             for flake in check.flakes
         ],
     }

@@ -102,7 +102,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.CheckFlaked: lambda fact: (
         "yellow",
-        f"{fact.task}: `{fact.command}` failed and passed again on the same files. "
+        f"{fact.task or 'main'}: `{fact.command}` failed and passed again on the same files. "
         "More: interlock errors --flaky",
     ),
     f.ScopeAnswered: lambda fact: (

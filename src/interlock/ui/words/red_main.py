@@ -70,9 +70,7 @@ def reverting(state: State) -> str:
 def found_text(fact: CulpritFound) -> str:
     """The result of a search in one line."""
     if fact.fails_before:
-        return (
-            f"`{fact.command}` fails on the last green commit too: something outside the repository changed"
-        )
+        return f"`{fact.command}` fails where it has passed before: something outside the repository changed"
     if not fact.commit:
         return f"no commit was found since which `{fact.command}` fails on main"
     named = culprit_text(fact.commit, fact.author, fact.subject, fact.landed_by)
