@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock.ui.cli import main
+from interlock.ui.cli.output import AGENT_VARIABLES
 from tests import warm
 
 WAIT = 'while ! test -e "{gate}"; do sleep 0.05; done'
@@ -89,7 +90,8 @@ class Scratch:
     def env(self) -> dict[str, str]:
         # How much memory this machine has, and how busy it is, must not decide who starts.
         # The repository is the person's own, so it may widen the sandbox.
-        return os.environ | {
+        own = {name: text for name, text in os.environ.items() if name not in AGENT_VARIABLES}
+        return own | {
             "INTERLOCK_TOOLCHAINS": f"auto,{self.gates}",
             "INTERLOCK_HOST_BRAKE": "false",
             "INTERLOCK_TRUST_FOLDERS": str(self.root.parent),

@@ -50,6 +50,8 @@ _TIMES = (-1.0, 0.0, 1e308, math.inf, -math.inf, math.nan)
 USUAL, ODD = 0.7, 0.04
 """How often a number is a small one, and how often a value has another type than it should."""
 
+_REVIEWS = (f.ReviewOpened, f.ReviewCommented, f.ReviewApproved, f.ReviewRejected)
+
 T = TypeVar("T")
 
 
@@ -92,6 +94,8 @@ class Villain:
             "phase": task.phase.name,
             "epoch": task.epoch + starts,
         }
+        if kind in _REVIEWS and (review := task.change.review):
+            where |= {"digest": review.digest, "work": review.work}
         return where | (
             {"commit": task.change.candidate.commit} if kind is f.Landed and task.change.candidate else {}
         )

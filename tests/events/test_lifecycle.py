@@ -11,7 +11,7 @@ from interlock.events.asked import Question
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.record import Recorded
 from interlock.events.state import State
-from interlock.events.task_parts import OpenPullRequest
+from interlock.events.task_parts import OpenPullRequest, Review
 from interlock.model.evidence import UNCHECKED
 from interlock.model.reason import said
 from interlock.model.task import PIPELINE, Commit, PhaseKind, Task, TaskId, Tree
@@ -77,6 +77,8 @@ def at(stage: Stage, index: int) -> Journal:
     }
     if stage is Stage.RUNNING:
         journal.start("a")
+    if stage in (Stage.RUNNING, Stage.WAITING):
+        journal.task("a").change.review = Review("", Commit(""), Commit(""), Commit("a-1"), None, 0.0)
     if stage in ends:
         journal.tell(ends[stage])
     if stage is Stage.WAITING:

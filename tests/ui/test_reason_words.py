@@ -143,6 +143,21 @@ SENTENCES: list[tuple[Reason, str]] = [
         of(Why.PULL_REQUEST, number=12, url="https://github.com/o/n/pull/12", standing="approved"),
         "pull request #12 is open, it is approved: https://github.com/o/n/pull/12",
     ),
+    (
+        of(Why.REVIEW, cause=of(Why.REVIEW_REQUIRED)),
+        "waits for review: a person approves its change before it lands",
+    ),
+    (of(Why.REVIEW_REQUIRED), "a person approves its change before it lands"),
+    (of(Why.REVIEW_UNVERIFIED, gap="no-checks"), "its change is not verified, so a person looks at it"),
+    (of(Why.REVIEW_LARGE, lines=120, limit=50), "it adds and removes 120 lines, more than 50 (review_lines)"),
+    (of(Why.REVIEW_BINARY), "it changes a file that is no text, or is too large to count"),
+    (of(Why.REVIEW_FILE, path="src/db/x.sql"), "it changes src/db/x.sql, which review_files names"),
+    (of(Why.REVIEW_STEERING, paths=("Makefile",)), "it edits how its checks run: Makefile"),
+    (of(Why.APPROVED, actor="grace"), "approved by grace"),
+    (
+        of(Why.REJECTED, actor="grace", text="keep the old name"),
+        "grace rejected the change: keep the old name",
+    ),
     (of(Why.PULL_REQUEST_CLOSED, number=12), "pull request #12 was closed unmerged"),
     (
         of(Why.PULL_REQUEST_OUTDATED, number=12, standing="conflicts"),

@@ -10,6 +10,7 @@ from interlock.engine.notary import Notary
 from interlock.engine.publish import LocalOnly, Publisher
 from interlock.engine.reserved import Reserved
 from interlock.engine.resolving import Job, keep
+from interlock.engine.reviews import Reviews
 from interlock.engine.screen import Screen, screen_nothing
 from interlock.engine.template import shipped
 from interlock.git.protocol import Radar, Repository
@@ -109,5 +110,7 @@ class Env:
     """Undoes commits of main in memory; None: the commit that made main red is not searched."""
     resolve: Callable[[Merge, Job], Awaitable[Merge]] = keep
     """Resolves conflicts of merges where that is safe."""
+    reviews: Reviews = field(default_factory=Reviews)
+    """Says which tested changes a person has to approve before they land."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

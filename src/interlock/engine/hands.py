@@ -211,6 +211,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     evidence = weigh(verdict.checks, canary, made.touched, lost)
     if evidence != hoped:  # what the commit says must be true
         commit = await _build(env, turn, main.commit, merge, evidence)
+    size = await env.reviews.measured(turn.task.spec, main.commit, commit)
     return [
         f.CandidatePassed(
             *turn.key,
@@ -222,6 +223,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
             seconds=seconds,
             lost_tests=lost,
             resolved=merge.resolved,
+            digest=size.digest,
+            lines=size.lines,
         )
     ]
 
@@ -270,8 +273,11 @@ async def _conflict(env: Env, turn: Turn, made: Work, main: Tip, merge: Merge) -
 
 
 async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
-    """Move main to the commit that was tested, if it is still where it was tested."""
+    """Move main to the commit that was tested, if it is still where it was tested. A change that needs the
+    approval of a person waits for it; a pull request gets that from its forge."""
     candidate = _there(turn.task.change.candidate)
+    if review := await env.reviews.opened(turn, candidate):
+        return [review]
     landing = Landing(
         turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
     )

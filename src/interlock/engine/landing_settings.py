@@ -1,6 +1,6 @@
 """Settings about the remote, and where a tested change goes. `Settings` has all the others."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -21,6 +21,15 @@ class LandingSettings:
     on_red_main: Literal["freeze", "revert", "judge"] = "freeze"
     """The rule while a commit from outside makes checks fail on main. `freeze`: only a fix or a revert lands.
     `revert`: that commit is also reverted. `judge`: changes land that make nothing worse."""
+    review: Literal["none", "required", "auto"] = "none"
+    """Review of tested changes before they land. `required`: a person approves each. `auto`: a person
+    approves those that are not verified, too large, or change reserved files or how checks run."""
+    review_by_category: dict[str, Literal["none", "required", "auto"]] = field(default_factory=dict)
+    """The same for kinds of work, by the `category` that the task graph gives a task: a table."""
+    review_lines: int = 50
+    """The most lines that a change adds and removes and still lands without a person, with `auto`."""
+    review_files: tuple[str, ...] = ()
+    """Globs of files whose changes a person approves, with `auto`."""
     forge: Literal["auto", "gh", "glab", "none"] = "auto"
     """The program that opens pull requests. `auto`: `glab` for an address with `gitlab`, else
     `gh`, if it is installed. `none`, and without a program: each proposal is a branch and a patch."""
@@ -28,6 +37,9 @@ class LandingSettings:
     """The branch of a pull request is this and the name of its task."""
     pull_request_labels: tuple[str, ...] = ()
     """Labels of new pull requests. The forge must have them."""
+    statements: Literal["auto", "signed", "unsigned", "off"] = "auto"
+    """The statement about each landed commit, in git notes. `auto`: signed if your git signs commits.
+    `signed`: with your git's key in any case. In your own file only."""
     auto_merge: bool = False
     """Let the forge merge a pull request whose change is verified as soon as its own rules allow that."""
     pull_request_poll_seconds: float = 30.0

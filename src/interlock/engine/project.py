@@ -26,6 +26,7 @@ from interlock.engine.publishers import publisher_of
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
 from interlock.engine.resolvers import resolver_of
 from interlock.engine.resolving import Resolver
+from interlock.engine.reviews import reviews_of
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.started_outside import started_outside
@@ -251,13 +252,14 @@ class Project(Calls):
             reduced=self.workspaces.reduced,
             reverts=GitReverts(self.place),
             resolve=self.resolver.resolve,
+            reviews=reviews_of(self.place, self.settings, self.origins),
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 
     @property
     def publisher(self) -> Publisher:
         """Publishes tested changes as the setting `land` says."""
-        return publisher_of(self.place, self.repository, self.settings)
+        return publisher_of(self.place, self.repository, self.settings, self.origins)
 
     @property
     def host(self) -> Host:

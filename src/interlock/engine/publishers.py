@@ -1,8 +1,11 @@
 """Chooses what publishes tested changes, by the setting `land`, and tries it out before agents work."""
 
+from collections.abc import Mapping
+
 from interlock.engine.landing_settings import LandingSettings
 from interlock.engine.publish import LocalOnly, Publisher, PushFirst
 from interlock.engine.pull_requests import PullRequests
+from interlock.engine.reviews import rules_of
 from interlock.git.forge import Patches, forge_of
 from interlock.git.place import Place
 from interlock.git.push import refuse_unready
@@ -10,14 +13,17 @@ from interlock.git.repository import GitRepository
 from interlock.model.errors import UsageError
 
 
-def publisher_of(place: Place, repository: GitRepository, settings: LandingSettings) -> Publisher:
+def publisher_of(
+    place: Place, repository: GitRepository, settings: LandingSettings, origins: Mapping[str, str]
+) -> Publisher:
     """The publisher that the settings ask for."""
     match settings.land:
         case "push":
             return PushFirst(repository)
         case "pull-request":
             remote = place.settings.get(f"branch.{place.branch}.remote", "")
-            return PullRequests(place, repository, forge_of(place, settings.forge, remote), settings)
+            forge, rules = forge_of(place, settings.forge, remote), rules_of(settings, origins)
+            return PullRequests(place, repository, forge, settings, rules)
     return LocalOnly()
 
 

@@ -9,7 +9,7 @@ Rules:
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from interlock.engine.hands import landed
@@ -22,6 +22,7 @@ from interlock.engine.quote import quoted
 from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Candidate
 from interlock.git.forge import Forge, Patches
 from interlock.git.forge_program import ForgeFailed
 from interlock.git.merged import merged_as, on_branch
@@ -37,6 +38,7 @@ from interlock.model.task import Commit
 from interlock.train import retry
 from interlock.train.proposal import proposal_text
 from interlock.train.pull_requests import news
+from interlock.train.review import ReviewRules, need
 
 
 class FencedRepository(Protocol):
@@ -53,6 +55,7 @@ class PullRequests:
     repository: FencedRepository
     forge: Forge
     settings: LandingSettings
+    rules: ReviewRules = field(default_factory=ReviewRules)
     follows_remote = True
 
     async def publish(self, turn: Turn, landing: Landing) -> Sequence[f.Fact]:
@@ -98,7 +101,7 @@ class PullRequests:
         )
         proposed = await self.forge.propose(proposal)
         number, url = proposed.number, proposed.url
-        if self.settings.auto_merge and candidate.evidence.is_verified and not candidate.evidence.steering:
+        if self.settings.auto_merge and self._may_merge_itself(task, candidate):
             try:
                 await self.forge.merge_when_ready(number, landing.new)
             except ForgeFailed as failed:
@@ -106,6 +109,10 @@ class PullRequests:
         return f.PullRequestOpened(
             *turn.key, number=number, url=url, branch=branch, base=landing.old, commit=landing.new
         )
+
+    def _may_merge_itself(self, task: TaskState, made: Candidate) -> bool:
+        is_good = made.evidence.is_verified and not made.evidence.steering
+        return is_good and need(self.rules, task, made) is None
 
     async def look(self, task: TaskState, main: Commit) -> Sequence[f.Fact]:
         """Look at the pull request of a task; return what is new. One that is merged while its agent works on

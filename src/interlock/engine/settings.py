@@ -136,9 +136,6 @@ class Settings(LandingSettings):
     """The longest wait of a call for its turn. After it the agent program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
-    statements: Literal["auto", "signed", "unsigned", "off"] = "auto"
-    """The statement about each landed commit, in git notes. `auto`: signed if your git signs commits.
-    `signed`: with your git's key in any case. In your own file only."""
     notify: Literal["auto", "bell", "desktop", "off"] = "auto"
     """Notification when `interlock run` on a terminal ends or an agent waits for you: `bell` rings, `auto`
     also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""
@@ -350,8 +347,8 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
     except msgspec.ValidationError as error:
         raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
     for name, inner in converted.items() if isinstance(converted, dict) else ():
-        what, known = TABLES[field.name]
-        if name not in known:
+        what, known, _ = TABLES[field.name]
+        if known and name not in known:
             hint = suggest(name, known, f"the {what}s are {', '.join(known)}")
             raise UsageError(f"{place}: there is no {what} `{name}`", hint)
         if isinstance(inner, int) and inner < 1:
@@ -366,8 +363,12 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
     return converted
 
 
-TABLES = {"hooks": ("moment", tuple(moment.value for moment in Moment)), "slots": ("role", ROLES)}
-"""Settings that are tables, and what their keys are called."""
+TABLES: dict[str, tuple[str, Sequence[str], str]] = {
+    "hooks": ("moment", tuple(Moment), '[hooks] and below it SessionEnd = ["my-command"]'),
+    "slots": ("role", ROLES, "slots = {worker = 8, critic = 2}"),
+    "review_by_category": ("category", (), 'review_by_category = {docs = "none"}'),
+}
+"""Settings that are tables: what their keys are called, the keys (none: any), and an example."""
 LEAST = {
     "max_parallel": 1,
     "lane_depth": 1,
@@ -387,14 +388,13 @@ LEAST = {
     "fetch_every_seconds": 1,
     "pull_request_poll_seconds": 1,
     "pull_request_wait_seconds": 0,
+    "review_lines": 0,
 }
 
 
 def _example(field: Field[Any]) -> str:  # Any: a field of any type
     default = default_of(field)
-    if field.name == "hooks":
-        return 'for example: [hooks] and below it SessionEnd = ["my-command"]'
-    if field.name == "slots":
-        return "write it into the file by hand, for example: slots = {worker = 8, critic = 2}"
+    if field.name in TABLES:
+        return f"write it into the file by hand, for example: {TABLES[field.name][2]}"
     shown = list(default) if isinstance(default, tuple) else default
     return f"for example: {key_of(field)} = {msgspec.json.encode(shown).decode()}"

@@ -2,8 +2,8 @@
 
 Rules:
 1. A task holds its paths from its agent's start until its change has landed or is given up. Finished work
-   that cannot go on by itself (its task is paused, not part of this run, or needs one that was undone) holds
-   nothing: waiting for it would mean waiting for a person.
+   that cannot go on by itself (its task is paused, in review, not part of this run, or needs one that was
+   undone) holds nothing: waiting for it would mean waiting for a person.
 2. A change that edits what another task holds alone waits until that task is done, and is then built on top.
 3. No two wait for each other: where tasks wait in a circle, the one whose work was finished first goes first.
 """
@@ -40,8 +40,8 @@ def holds_paths(state: State, task: TaskState) -> bool:
 def edited(state: State, task: TaskState) -> tuple[str, ...] | None:
     """Return the paths of its finished change, if that is on its way to main or may be there already."""
     name = task.spec.id
-    may_go_on = not task.queue.paused and state.is_selected(name) and not lacks_need(state, task)
-    goes_on = task.stage is Stage.RUNNING or may_go_on
+    is_held = task.queue.paused or task.in_review is not None or lacks_need(state, task)
+    goes_on = task.stage is Stage.RUNNING or (state.is_selected(name) and not is_held)
     is_on_its_way = (name in state.index.train and goes_on) or name in state.index.reconcile
     return task.change.work.touched if is_on_its_way and task.change.work else None
 

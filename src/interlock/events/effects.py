@@ -12,7 +12,16 @@ from interlock.events.asked import Permission, Question
 from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
-from interlock.events.task_parts import Candidate, Failure, Opened, OpenPullRequest, Undo, Work
+from interlock.events.task_parts import (
+    Candidate,
+    Comment,
+    Failure,
+    Opened,
+    OpenPullRequest,
+    Review,
+    Undo,
+    Work,
+)
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, ErrorClass, Resume
 from interlock.model.pull_request import Standing
@@ -22,6 +31,7 @@ from interlock.model.task import Commit, PhaseKind
 PERMISSIONS_KEPT = 100
 QUESTIONS_KEPT = 10
 REVIEWS_KEPT = 100
+COMMENTS_KEPT = 200
 
 
 def _said(text: str) -> Reason | None:
@@ -98,7 +108,9 @@ def _candidate_built(task: TaskState, fact: f.CandidateBuilt, _: Recorded) -> No
 
 
 def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> None:
-    task.change.candidate = Candidate(fact.commit, fact.tree, fact.base, results=kept(fact.checks))
+    task.change.candidate = Candidate(
+        fact.commit, fact.tree, fact.base, results=kept(fact.checks), digest=fact.digest, lines=fact.lines
+    )
     task.trouble.losses = task.trouble.deferrals = 0
 
 
@@ -248,25 +260,69 @@ def _standing_seen(task: TaskState, fact: f.PullRequestSeen, _: Recorded) -> Non
 
 
 def _reviewed(task: TaskState, fact: f.ReviewReceived, _: Recorded) -> None:
-    """Tell the next attempt. It is no failure: neither the breaker nor the limit of retries counts it."""
-    work, opened = task.change.work, task.change.pull_request
+    opened = task.change.pull_request
     why = Reason(Why.CHANGES_REQUESTED, {"number": fact.number, "author": fact.author})
+    _send_back(task, why, fact.feedback)
+    if opened:
+        reviews = (*opened.reviews, *fact.reviews)[-REVIEWS_KEPT:]
+        task.change.pull_request = replace(opened, standing=Standing.CHANGES_REQUESTED, reviews=reviews)
+
+
+def _send_back(task: TaskState, why: Reason, feedback: str) -> None:
+    """Tell the next attempt. It is no failure: neither the breaker nor the limit of retries counts it."""
+    work = task.change.work
     told = Failure(
         task.attempt,
         task.phase.name,
         ErrorClass.REVIEW,
         why,
         "",
-        fact.feedback,
+        feedback,
         commit=work.commit if work else None,
         base=work.base if work else Commit(""),
         agent=task.session.agent,
     )
     task.trouble.failures = [*task.trouble.failures, told]
     task.why = why
-    if opened:
-        reviews = (*opened.reviews, *fact.reviews)[-REVIEWS_KEPT:]
-        task.change.pull_request = replace(opened, standing=Standing.CHANGES_REQUESTED, reviews=reviews)
+
+
+def _review_opened(task: TaskState, fact: f.ReviewOpened, row: Recorded) -> None:
+    before = task.change.review
+    opened = Review(fact.digest, fact.work, fact.base, fact.commit, fact.why, row.time)
+    if before and before.is_of(fact.digest, fact.work):
+        opened = replace(before, base=fact.base, commit=fact.commit, why=fact.why, look_again=False)
+    elif before and before.work == fact.work:  # altered on its way to main
+        opened = replace(opened, comments=before.comments)
+    task.change.review = opened
+    task.trouble.losses = task.trouble.deferrals = 0
+    task.why = Reason(Why.REVIEW, {"cause": fact.why} if fact.why else {})
+
+
+def look_again(task: TaskState) -> None:
+    """Let the next landing find out again if the change needs a review: the rules may be others now."""
+    if task.in_review:
+        task.change.review = replace(task.in_review, look_again=True)
+
+
+def _commented(task: TaskState, fact: f.ReviewCommented, row: Recorded) -> None:
+    if review := task.change.review:
+        by = row.actor.partition("@")[0]
+        comment = Comment(by, fact.text, fact.path, fact.line, fact.around)
+        comments = (*review.comments[1 - COMMENTS_KEPT :], comment)
+        task.change.review = replace(review, comments=comments)
+
+
+def _approved(task: TaskState, fact: f.ReviewApproved, row: Recorded) -> None:
+    if review := task.change.review:
+        by = row.actor.partition("@")[0]
+        task.change.review = replace(review, approved=True, by=by, note=fact.note)
+        task.why = Reason(Why.APPROVED, {"actor": by})
+
+
+def _rejected(task: TaskState, fact: f.ReviewRejected, row: Recorded) -> None:
+    by = row.actor.partition("@")[0]
+    _send_back(task, Reason(Why.REJECTED, {"actor": by, "text": fact.note}), fact.feedback)
+    task.change.review = None
 
 
 def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
@@ -314,6 +370,10 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PullRequestOpened: _proposed,
     f.PullRequestSeen: _standing_seen,
     f.ReviewReceived: _reviewed,
+    f.ReviewOpened: _review_opened,
+    f.ReviewCommented: _commented,
+    f.ReviewApproved: _approved,
+    f.ReviewRejected: _rejected,
     f.PhaseFailed: _failed,
     f.PhaseLost: _lost,
     f.PhaseDeferred: _deferred,

@@ -18,7 +18,7 @@ from interlock.events.baselines import forget_old
 from interlock.events.builds import build_ended, build_started, builds_after_landing, forget_builds
 from interlock.events.clutch import witness
 from interlock.events.counting import count
-from interlock.events.effects import EFFECTS, close_question, revert_prepared
+from interlock.events.effects import EFFECTS, close_question, look_again, revert_prepared
 from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.finished import forget_needs, leave, recall, remember_needs
 from interlock.events.known_checks import note_times, remember
@@ -86,6 +86,8 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     state.run.on_red_main = fact.on_red_main
     forget_old(state)
     forget_builds(state)
+    for name in state.index.train:
+        look_again(state.tasks[name])
     return set(state.tasks)
 
 
@@ -173,6 +175,7 @@ def _task_accepted(state: State, fact: f.TaskAccepted, row: Recorded) -> set[Tas
     else:
         forget_needs(index, known)
         known.spec, known.session.cut_off = spec, None
+        look_again(known)
         close_question(known)  # the agent that asked it had another task
         place = _next_place(known, fact) or Destination(known.stage, known.phase_index)
         if place.begins:
@@ -292,6 +295,8 @@ def _counts(task: TaskState, fact: f.Fact) -> bool:
         return task.asks is not None and task.asks.attempt == fact.attempt
     if isinstance(fact, f.PullRequestSeen | f.ReviewReceived):
         return task.proposed is not None and task.proposed.number == fact.number
+    if isinstance(fact, f.ReviewCommented | f.ReviewApproved | f.ReviewRejected):
+        return task.change.review is not None and task.change.review.is_of(fact.digest, fact.work)
     if isinstance(fact, f.PhaseStarted):
         return fact.epoch > task.epoch and fact.phase == task.phase.name
     if isinstance(fact, f.PhaseFact):

@@ -24,6 +24,7 @@ AGENTS = 10_000
 """More are never at work at once. The clutch looks at each number up to the largest."""
 _RANGES: Mapping[str, tuple[float, float]] = {
     **dict.fromkeys(("exit_code", "x", "y", "xy"), (-MOST, MOST)),
+    "lines": (-1, MOST),
     **dict.fromkeys(("probability", "success"), (0, 1)),
     **dict.fromkeys(("limit", "goodput", "max_parallel", "slots", "lane_depth"), (0, AGENTS)),
 }

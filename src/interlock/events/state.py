@@ -21,7 +21,7 @@ from interlock.events.state_parts import (
     TaskIndex,
     Unstated,
 )
-from interlock.events.task_parts import Change, OpenPullRequest, Queue, Session, Spent, Talk, Trouble
+from interlock.events.task_parts import Change, OpenPullRequest, Queue, Review, Session, Spent, Talk, Trouble
 from interlock.events.versions import Unknown
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
@@ -115,9 +115,17 @@ class TaskState:
         return opened if is_current and waits else None
 
     @property
+    def in_review(self) -> Review | None:
+        """The review that it waits for."""
+        review, made = self.change.review, self.change.candidate
+        is_open = review is not None and made is not None and not review.approved
+        waits = self.stage is Stage.WAITING and self.phase.kind is PhaseKind.LAND
+        return review if is_open and waits and review and made and review.commit == made.commit else None
+
+    @property
     def waits_for_person(self) -> bool:
         """True if only a person, or a forge, lets it go on."""
-        return self.asks is not None or self.proposed is not None
+        return self.asks is not None or self.proposed is not None or self.in_review is not None
 
     @property
     def is_over(self) -> bool:

@@ -72,6 +72,10 @@ class Candidate:
     """Results of its checks, which are those of main once it lands."""
     branch: str = ""
     """The commit that it landed as."""
+    digest: str = ""
+    """Digest of the lines that it adds and removes; empty: no review can be asked for it."""
+    lines: int = 0
+    """The number of these lines; -1: a file of it is no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,43 @@ class OpenPullRequest:
     standing: str = Standing.OPEN
     reviews: tuple[str, ...] = ()
     """The reviews that its agent knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of a person on a change in review."""
+
+    by: str
+    text: str
+    path: str = ""
+    line: int = 0
+    around: str = ""
+    """That line with those around it, each with its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The review of a tested change by a person."""
+
+    digest: str
+    """The change: what it adds and removes, and the commit of its agent."""
+    work: Commit
+    base: Commit
+    commit: Commit
+    """The tested commit on top of `base` for which the review was opened last."""
+    why: Reason | None
+    since: float
+    """Time at which it was first opened for this change."""
+    look_again: bool = False
+    """True until a landing has found out again if a review is needed: the settings may be others now."""
+    approved: bool = False
+    by: str = ""
+    """The person who approved it."""
+    note: str = ""
+    comments: tuple[Comment, ...] = ()
+
+    def is_of(self, digest: str, work: Commit) -> bool:
+        return (self.digest, self.work) == (digest, work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +214,8 @@ class Change:
     """Its last landing that was undone: that commit is on main, and the task is not done."""
     pull_request: OpenPullRequest | None = None
     """The pull request that proposes it, or an earlier candidate of it."""
+    review: Review | None = None
+    """The review of it, or of an earlier change of the task."""
     found_done: Evidence | None = None
     """The task is done without a landing, as nothing was left to change; how well that is known."""
 

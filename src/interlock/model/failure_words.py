@@ -191,6 +191,7 @@ _WORDS: Mapping[str, Words] = {
         f"the proxy {why.text('seen_input')}/{why.text('seen_output')}"
     ),
     Why.NOTED: _noted,
+    Why.REJECTED: lambda why, _: f"{why.text('actor')} rejected the change{_after(why.text('text'))}",
     Why.CHANGES_REQUESTED: lambda why, _: (
         f"{why.text('author')} asks for changes of pull request #{why.text('number')}"
     ),

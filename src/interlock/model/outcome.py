@@ -347,6 +347,16 @@ class Move(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """The size of a change, and what an approval of it is for."""
+
+    digest: str
+    """Digest of the lines that it adds and removes, without their numbers; empty: it was not measured."""
+    lines: int
+    """The number of these lines; -1: a file of it is no text, or it is too long to count."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tip:
     """The commit and tree that a branch points to."""
 

@@ -39,6 +39,8 @@ WORKER, CRITIC = "worker", "critic"
 ROLES = (WORKER, CRITIC, "orchestrator")
 COMPLEXITIES = ("low", "medium", "high")
 """Levels of difficulty: of a task, and the most that an agent is given."""
+REVIEWS = ("none", "required", "auto")
+"""Words for the review of a change before it lands."""
 ANY = "any"
 """Stands for every agent of the graph."""
 
@@ -181,6 +183,8 @@ class Task:
     """Capabilities that its agent has; known here to be said, as `agents` is already chosen by them."""
     complexity: str = ""
     """Its difficulty; empty: not given."""
+    review: str = ""
+    """Review of its change before it lands: `none`, `required` or `auto`; empty: as the settings say."""
     inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Commands of its checks, each with globs of the files that it sees. A command that is not here sees
     all files."""

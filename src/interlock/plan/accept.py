@@ -46,6 +46,7 @@ _FIELDS |= {
         "role",
         "complexity",
         "red_main",
+        "review",
     )
 }
 """Settings that are taken over as they are, and what Task calls them; Task knows the defaults."""

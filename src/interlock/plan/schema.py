@@ -24,7 +24,7 @@ from interlock.model.durations import PATTERN, seconds_of
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.nearest import suggest
 from interlock.model.suite import RedMain
-from interlock.model.task import COMPLEXITIES, ROLES, TASK_ID
+from interlock.model.task import COMPLEXITIES, REVIEWS, ROLES, TASK_ID
 from interlock.plan.selection import PRIORITIES
 
 MAX_TASKS = 10_000
@@ -207,6 +207,7 @@ Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), _COM
 Role = Annotated[str, _one_of(*ROLES), WithJsonSchema({"enum": list(ROLES)})]
 Complexity = Annotated[str, _one_of(*COMPLEXITIES), WithJsonSchema({"enum": list(COMPLEXITIES)})]
 RedMainWord = Annotated[str, _one_of(*RedMain), WithJsonSchema({"enum": [word.value for word in RedMain]})]
+ReviewWord = Annotated[str, _one_of(*REVIEWS), WithJsonSchema({"enum": list(REVIEWS)})]
 Priority = Annotated[int, BeforeValidator(_priority), _PRIORITY_SCHEMA]
 Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
 EnvName = Annotated[str, StringConstraints(pattern=_ENV_NAME), AfterValidator(_own_name)]
@@ -252,6 +253,11 @@ class TaskSettings(_Part):
         _ABSENT,
         description="While `verify` fails on main itself: `baseline` (default) judges test by test, `strict` "
         "starts nothing, `allow` also excuses a check whose report cannot be read.",
+    )
+    review: ReviewWord = Field(
+        _ABSENT,
+        description="Review of its change before it lands: `none`, `required` (a person approves it) or "
+        "`auto` (unless it is verified and small). Default: the setting `review`.",
     )
     timeout: Duration = Field(_ABSENT, description="Time limit of one attempt. Default 30m.")
     idle_timeout: Seconds = Field(

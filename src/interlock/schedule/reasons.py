@@ -105,6 +105,11 @@ def _answer(_: ReasonContext, task: TaskState) -> Reason | None:
     return None if task.asks is None else Reason(Why.ANSWER, {"question": task.asks.text})
 
 
+def _review(_: ReasonContext, task: TaskState) -> Reason | None:
+    review = task.in_review
+    return Reason(Why.REVIEW, _cause(review.why)) if review and not review.look_again else None
+
+
 def _pull_request(_: ReasonContext, task: TaskState) -> Reason | None:
     opened = task.proposed
     if opened is None:
@@ -261,6 +266,6 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _pull_request, _paused, _needs, _main, _check, _no_run, _stopping, _not_selected, _all_paused,
-    _backoff, _lane, _lease, _clutch, _slots, _overlap,
+    _answer, _review, _pull_request, _paused, _needs, _main, _check, _no_run, _stopping, _not_selected,
+    _all_paused, _backoff, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

@@ -11,7 +11,8 @@ Rules:
 4. A build that can no longer be needed is stopped: a change in it has gone back, was paused or redone, or
    main was moved by another hand.
 5. A pause of everything stops agents only. Finished work goes on to main: it is paid for, holds leases and
-   grows stale. A pause of one task holds that task back here too, and the lane goes on behind it.
+   grows stale. A pause of one task holds that task back here too, and the lane goes on behind it; so
+   it does behind a change that waits for review.
 6. A change that edits what another task holds alone is neither checked nor landed until that one is done
    (`events.alone`); the lane goes on behind it.
 7. Nothing is built on top of a change that edits how checks run: that one may have made them blind, which is
@@ -154,6 +155,7 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
     return (
         task.stage is Stage.WAITING
         and not task.queue.paused
+        and (task.in_review is None or task.in_review.look_again)
         and task.queue.not_before <= now
         and name not in state.index.reconcile
         and state.is_selected(name)

@@ -16,6 +16,7 @@ from interlock.events.facts.phases import *  # noqa: F403 - see above
 from interlock.events.facts.pull_requests import *  # noqa: F403 - see above
 from interlock.events.facts.radar import *  # noqa: F403 - see above
 from interlock.events.facts.red_main import *  # noqa: F403 - see above
+from interlock.events.facts.reviews import *  # noqa: F403 - see above
 from interlock.events.facts.undoing import *  # noqa: F403 - see above
 
 

@@ -129,6 +129,10 @@ class CandidatePassed(PhasePassed):
     """Files with tests that no report counts, and that the change removes or takes something from."""
     resolved: tuple[Resolved, ...] = ()
     """Files that main and the change both edited in the same places, and the command that made each."""
+    digest: str = ""
+    """Digest of the lines that it adds and removes; empty: no review can be asked for it."""
+    lines: int = 0
+    """The number of these lines; -1: a file of it is no text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,9 @@ def _must_be_possible(task: TaskState, fact: Fact) -> None:
         return
     if next_move(task.stage, task.spec.pipeline, task.phase_index, type(fact)):
         return
+    if isinstance(fact, TaskRetried) and task.in_review:
+        name = task.spec.id
+        raise UsageError(f"{name} waits for your review", f'interlock reject {name} -m "..."')
     name = task.spec.id
     instead = INSTEAD.get((type(fact), task.stage), f"is {task.stage.value}")
     raise UsageError(f"{name} {instead.format(name)}", f"interlock show {name}")

@@ -51,7 +51,10 @@ COMMANDS: dict[str, Entry] = {
     "status": Entry(
         "Look", f"{_HERE}.status", "Show every task with its state, the reason and the next command."
     ),
-    "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: questions, permissions, failures."),
+    "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: reviews, questions, failures."),
+    "review": Entry(
+        "Look", f"{_HERE}.review", "Show the changes that wait for review, or one with its diff."
+    ),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "queue": Entry(
         "Look", f"{_HERE}.queue", "Show the changes on their way to main, and change their order."
@@ -81,6 +84,9 @@ COMMANDS: dict[str, Entry] = {
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
     "undo": Entry("Act", f"{_HERE}.undo", "Undo landed tasks or commits of main, through the checks."),
+    "approve": Entry("Act", f"{_HERE}.review", "Approve changes that wait for review."),
+    "reject": Entry("Act", f"{_HERE}.review", "Send a change in review back to its agent."),
+    "comment": Entry("Act", f"{_HERE}.review", "Comment on a line of a change in review."),
     "answer": Entry("Act", f"{_HERE}.talk", "Answer a question or a permission request of an agent."),
     "say": Entry("Act", f"{_HERE}.talk", "Send a message to an agent."),
     "pause": Entry("Act", f"{_HERE}.acts", "Pause the project, or one task."),

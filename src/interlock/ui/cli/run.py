@@ -27,7 +27,7 @@ from interlock.events.state import State
 from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.model.errors import Declined, UsageError
 from interlock.model.sandbox import Sandbox
-from interlock.model.task import TaskId
+from interlock.model.task import REVIEWS, TaskId
 from interlock.plan import Graph, changes
 from interlock.sandbox.confinement import Confinement
 from interlock.ui.cli.app import cli_command, remember_setting
@@ -71,6 +71,13 @@ SHOW_CURSOR = "\x1b[?25h"
     expose_value=False,
     callback=remember_setting,
     help="Serve the run's metrics for Prometheus on this local port (0: off).",
+)
+@click.option(
+    "--review",
+    type=click.Choice(REVIEWS),
+    expose_value=False,
+    callback=remember_setting,
+    help="Review of tested changes by a person before they land, whatever the graph says.",
 )
 @click.option(
     "--unsafe-no-sandbox",

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from interlock.engine.settings import Loaded, Settings, load, project_name, store_address
 from interlock.events.facts import StateMoved
 from interlock.model.durations import seconds_of
-from interlock.model.errors import EnvironmentProblem, UsageError
+from interlock.model.errors import EnvironmentProblem, UsageError, UserError
 from interlock.store import Store, open_store
-from interlock.ui.cli.output import Invocation, note, paint
+from interlock.ui.cli.exits import ExitCode
+from interlock.ui.cli.output import AGENT_VARIABLES, Invocation, note, paint
 
 if TYPE_CHECKING:
     from interlock.engine.project import Project
@@ -173,6 +174,22 @@ def seconds_option(option: str, text: str, example: str) -> float:
 
 def actor() -> str:
     return f"{os.environ.get('USER') or os.environ.get('LOGNAME') or os.getuid()}@{socket.gethostname()}"
+
+
+def person() -> str:
+    """The actor of a decision that only a person may make. An agent that finds this program is refused."""
+    found = next((name for name in ("INTERLOCK_TASK_ID", *AGENT_VARIABLES) if os.environ.get(name)), "")
+    if found:
+        raise AgentsMayNot(f"only a person may decide this, and {found} says that an agent asks")
+    return actor()
+
+
+class AgentsMayNot(UserError):
+    """An agent asks for what only a person may decide."""
+
+    code = "agents-may-not"
+    exit_code = ExitCode.DECLINED
+    hint = "run the command in a shell of your own"
 
 
 def read_project(invocation: Invocation) -> "Reading":

@@ -221,8 +221,13 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
         return
     note(f"{old[:12]}..{new[:12]}")
     for line in text.split("\n") if text else ():
-        shown = inert(line)
-        say(paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown)
+        say(diff_line(line))
+
+
+def diff_line(line: str) -> str:
+    """A line of a diff, coloured and safe to print."""
+    shown = inert(line)
+    return paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown
 
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")

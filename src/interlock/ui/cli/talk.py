@@ -18,7 +18,7 @@ from interlock.ui.actions.talk import (
 )
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, paint, say_listing, say_result
-from interlock.ui.cli.session import actor, opened, read, read_project
+from interlock.ui.cli.session import actor, opened, person, read, read_project
 from interlock.ui.plain import inert, one_line
 from interlock.ui.queries.inbox import Item, inbox_document, items
 from interlock.ui.queries.tasks import find
@@ -29,7 +29,7 @@ COLORS = {"failed": "red", "red-main": "red"}
 
 @cli_command("inbox")
 def inbox_command(invocation: Invocation) -> None:
-    """Show what waits for you: questions and requests of agents, failed and paused tasks, a red main.
+    """Show what waits for you: questions and requests of agents, changes to review, failures, a red main.
 
     For example: interlock inbox --json
     """
@@ -88,15 +88,15 @@ async def answer_command(invocation: Invocation, task: str, answer: tuple[str, .
     Answer an agent that asks for permission before it acts (`permissions: ask`) with allow or deny, for
     everything that it asks now. For example: interlock answer login "yes, strings as well"
     """
-    text = " ".join(answer).strip()
+    text, who = " ".join(answer).strip(), person()
     async with opened(invocation) as project:
         reading = await read(project.store)
         found = find(reading.state, task)
         if found.asks:
-            await answer_question(project.store, found, text, actor())
+            await answer_question(project.store, found, text, who)
             _report_answer(invocation, reading, found, text)
             return
-        asked = await answer_permissions(project.store, reading, found, text, actor())
+        asked = await answer_permissions(project.store, reading, found, text, who)
     _report_leave(invocation, found, asked, WORDS[text])
 
 

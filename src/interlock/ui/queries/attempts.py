@@ -91,6 +91,7 @@ OUTCOMES: dict[type[f.Fact], str] = {
     f.CandidatePassed: "passed",
     f.Landed: "landed",
     f.PullRequestOpened: "proposed",
+    f.ReviewOpened: "in review",
     f.CandidateStale: "stale",
     f.PhaseFailed: "failed",
     f.QuestionAsked: "asked",
@@ -176,7 +177,9 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
     phase.text = getattr(fact, "summary", "") or getattr(fact, "text", "")
     phase.error = getattr(fact, "error", "")
     phase.usage = getattr(fact, "usage", None) or phase.usage
-    if isinstance(fact, f.CandidateStale):
+    if isinstance(fact, f.ReviewOpened):
+        phase.text = reason_text(fact.why)
+    elif isinstance(fact, f.CandidateStale):
         phase.text = reason_text(fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main}))
     elif isinstance(fact, f.PhaseFailed | f.PhaseLost | f.PhaseDeferred):
         # The fact names the agent's commit, for its next attempt; the checks ran on the one that was built.

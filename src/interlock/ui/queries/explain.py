@@ -32,6 +32,9 @@ WIDTH = 3
 DEEDS: dict[type[f.Fact], str] = {
     f.TaskRetried: "retried it",
     f.Bumped: "moved it to the front of the queue",
+    f.ReviewApproved: "approved it",
+    f.ReviewRejected: "rejected it",
+    f.ReviewCommented: "commented on it",
     f.TaskReset: "reset it",
     f.TaskCancelled: "cancelled it",
     f.QuestionAnswered: "answered its question",

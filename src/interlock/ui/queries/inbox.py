@@ -7,6 +7,7 @@ from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.radar import MAIN
 from interlock.model.reason import Reason, Value, Why
+from interlock.ui.queries.review import commands_for
 from interlock.ui.reading import Reading, open_permissions
 from interlock.ui.words.radar import overlap_text
 from interlock.ui.words.reasons import reason_text
@@ -20,7 +21,7 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`red-main`, `question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
+    """`red-main`, `review`, `question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
     task: str
     text: str
     message: str
@@ -54,6 +55,9 @@ def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
         commands = (f'interlock answer {name} "..."', f"interlock cancel {name}")
         ref = f"{name}/{asked.attempt}"
         yield Item(ref, "question", name, asked.text, asked.message, task.since, commands)
+    if review := task.in_review:
+        text = reason_text(Reason(Why.REVIEW, {"cause": review.why} if review.why else {}))
+        yield Item(f"{name}/{task.attempt}", "review", name, text, "", review.since, commands_for(name))
     if opened := task.proposed:
         fields: dict[str, Value] = {"number": opened.number, "url": opened.url, "standing": opened.standing}
         text = reason_text(Reason(Why.PULL_REQUEST, fields))

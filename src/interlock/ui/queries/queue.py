@@ -20,8 +20,8 @@ class QueueRow:
     place: int
     task: str
     state: str
-    """`landing`, `checking` (on main), `building` (early), `built` (passed early), `failed-early`, `held` or
-    `waiting`."""
+    """`landing`, `checking` (on main), `building` (early), `built` (passed early), `failed-early`, `held`,
+    `in-review` or `waiting`."""
     on: tuple[str, ...]
     """The changes of the train that it is tested on top of; none: main alone."""
     reason: dict[str, object]
@@ -71,6 +71,8 @@ def _expected_ends(reading: Reading) -> dict[TaskId, float]:
 
 
 def _standing(state: State, task: TaskState) -> tuple[str, tuple[str, ...]]:
+    if task.in_review:
+        return "in-review", ()
     if task.phase.kind is PhaseKind.LAND:
         return "landing", ()
     if task.stage is Stage.RUNNING:

@@ -151,6 +151,16 @@ CAUSES: Mapping[str, Words] = {
     ),
     Why.STOPPED: lambda _, __: "stopped on request",
     Why.MAIN_IN_THE_WAY: _main_in_the_way,
+    Why.REVIEW: lambda _, because: f"waits for review{f': {because}' if because else ''}",
+    Why.REVIEW_REQUIRED: lambda _, __: "a person approves its change before it lands",
+    Why.REVIEW_UNVERIFIED: lambda _, __: "its change is not verified, so a person looks at it",
+    Why.REVIEW_LARGE: lambda reason, _: (
+        f"it adds and removes {reason.text('lines')} lines, more than {reason.text('limit')} (review_lines)"
+    ),
+    Why.REVIEW_BINARY: lambda _, __: "it changes a file that is no text, or is too large to count",
+    Why.REVIEW_FILE: lambda reason, _: f"it changes {reason.text('path')}, which review_files names",
+    Why.REVIEW_STEERING: lambda reason, _: f"it edits how its checks run: {', '.join(reason.names('paths'))}",
+    Why.APPROVED: lambda reason, _: f"approved by {reason.text('actor')}",
     Why.PULL_REQUEST: _pull_request,
     Why.PULL_REQUEST_CLOSED: lambda reason, _: f"pull request #{reason.text('number')} was closed unmerged",
     Why.PULL_REQUEST_OUTDATED: lambda reason, _: (

@@ -68,6 +68,12 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "yellow",
         f"{fact.task}: {fact.author} asks for changes of pull request #{fact.number}",
     ),
+    f.ReviewOpened: lambda fact: (
+        "cyan",
+        f"{fact.task}: waits for review: {reason_text(fact.why)}. Next: interlock review {fact.task}",
+    ),
+    f.ReviewApproved: lambda fact: ("green", f"{fact.task}: approved by a person{_why(fact.note)}"),
+    f.ReviewRejected: lambda fact: ("yellow", f"{fact.task}: rejected by a person{_why(fact.note)}"),
     f.CandidateStale: lambda fact: (
         "",
         f"{fact.task}: {reason_text(fact.why)}; retrying on main"

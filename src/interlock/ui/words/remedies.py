@@ -50,8 +50,8 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return after_failure(task)
     if task.stage is Stage.DONE:
         return f"interlock show {name}"
-    if reason.code == Why.ANSWER:
-        return f'interlock answer {name} "..."'
+    if reason.code in (Why.REVIEW, Why.ANSWER):
+        return f'interlock answer {name} "..."' if task.asks else f"interlock review {name}"
     if reason.code in (Why.MAIN_RED, Why.CHECK) and (command := mend_command(reading.state)):
         return command
     if reason.code in (Why.PAUSED, Why.HELD_BACK, Why.ALL_PAUSED):
