@@ -141,6 +141,19 @@ def test_with_revert_a_red_commit_is_undone_without_a_person(scratch: Scratch) -
     assert scratch.states() == {"a": "done", "b": "done", f"undo-{red[:12]}": "done"}
 
 
+def test_with_revert_a_commit_that_was_found_before_is_undone_once(scratch: Scratch) -> None:
+    """The setting is the person's own, so main does not move by it."""
+    scratch.graph(TASKS, verify=f"'{CHECK}'")
+    scratch.interlock("run", "--only", "a")
+    red = push(scratch, "broken")
+    scratch.interlock("run", code=6)
+    (scratch.root / ".git" / "info" / "exclude").write_text("interlock.toml\n")
+    scratch.write(interlock__toml='on_red_main = "revert"\n')
+    scratch.interlock("run")
+    assert subjects(scratch)[:3] == ["x", f"Undo {red[:12]}", "Add broken"]
+    assert len(scratch.facts("RevertPrepared")) == 1
+
+
 def test_two_green_changes_that_a_person_merges_into_a_red_main_are_undone_as_the_merge(
     scratch: Scratch,
 ) -> None:

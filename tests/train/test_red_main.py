@@ -48,6 +48,16 @@ def test_on_a_red_main_the_commit_is_searched_from_the_last_good_one() -> None:
     assert main_steps(journal.state) == [] and held(journal.state) == {A}
 
 
+def test_a_commit_that_was_found_before_is_looked_at_again_once_it_may_be_reverted() -> None:
+    journal = moved()
+    red = checked("t1", CheckResult("make", 2))
+    journal.tell(red, *judgement(journal.state, MOVED, [red]), f.CulpritFound(MOVED.commit, "make"))
+    journal.tell(f.RunStarted("later", "holder", 1, 3, environment="here", on_red_main="revert"))
+    assert main_steps(journal.state) == [FindCulprit(MOVED.commit, Commit("m0"), "make", 900.0)]
+    journal.tell(f.CulpritFound(MOVED.commit, "make"))
+    assert main_steps(journal.state) == [], "a revert that a person has cancelled is not made again"
+
+
 def test_trouble_of_the_machine_and_late_results_break_no_main() -> None:
     journal = moved()
     trouble = checked("t1", CheckResult("make", 1, unable=Unable.MACHINE))

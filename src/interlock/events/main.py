@@ -75,9 +75,13 @@ def culprit_found(state: State, fact: f.CulpritFound, _: Recorded) -> set[TaskId
     if main.broken is None:
         return set()
     found = Culprit(fact.commit, fact.command, fact.author, fact.subject, fact.landed_by, fact.conflicts)
-    known = replace(main.broken, searched=True, culprit=found if fact.commit else None)
+    known = replace(main.broken, searched=_rule(state), culprit=found if fact.commit else None)
     main.broken = None if fact.fails_before else known
     return set()
+
+
+def _rule(state: State) -> str:
+    return state.run.on_red_main if state.run else "freeze"
 
 
 def landed_on_main(state: State, task: TaskState) -> set[TaskId]:

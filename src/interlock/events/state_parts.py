@@ -191,7 +191,8 @@ class Broken:
 
     commands: tuple[str, ...]
     since: float
-    searched: bool = False
+    searched: str = ""
+    """`on_red_main` of the run that searched the commit to blame; empty: that is still to be done."""
     culprit: Culprit | None = None
     """The commit to blame, or while it is being searched the one that was found before."""
 

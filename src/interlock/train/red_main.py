@@ -6,8 +6,9 @@ Rules:
    machine does not.
 3. One that fails by chance does not: a red result counts if it comes twice, and four times on files on which
    the check has passed before (`engine.baseline`). The search looks once more before it blames a commit.
-4. The commit to blame is searched once for each such main. If a task landed it, its revert goes through the
-   train and the task starts again. A commit of a person is reverted only where `revert_red_main` says so.
+4. The commit to blame is searched once for each such main, and once more when the setting says by then that
+   it is reverted. If a task landed it, its revert goes through the train and the task starts again. A commit
+   of a person is reverted only with `on_red_main: revert`.
 5. A run that stops still judges main, so that finished work lands, and searches for nothing.
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Iterable
 from interlock.events import facts as f
 from interlock.events.main import freezes, unjudged
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Broken
 from interlock.model.outcome import Tip
 from interlock.model.step import CheckMain, FindCulprit
 from interlock.model.suite import Unable
@@ -31,9 +33,13 @@ def main_steps(state: State) -> list[CheckMain | FindCulprit]:
         return [CheckMain(commands, (), seconds)]
     if run is None or run.stopping or not freezes(state):
         return []
-    if main.broken is None or main.broken.searched or main.unjudged:
+    if main.broken is None or main.unjudged or _is_searched(main.broken, run.on_red_main):
         return []
     return [FindCulprit(main.commit, main.good, main.broken.commands[0], seconds)]
+
+
+def _is_searched(broken: Broken, rule: str) -> bool:
+    return broken.searched == rule if rule == "revert" else bool(broken.searched)
 
 
 def _in_train(state: State) -> list[TaskState]:
