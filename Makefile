@@ -25,7 +25,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-night test-agents test-projects mutants audit check fix bench bench-short docs lock changelog release setup clean
+.PHONY: help demo test test-all test-night test-agents test-projects mutants audit check fix bench bench-short docs openapi lock changelog release setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ bench-short: $(DEV) ## the part of bench that CI runs
 
 docs: $(DEV) ## write the generated reference pages again
 	@$(PY) scripts/docs.py
+
+openapi: $(DEV) ## write dashboard/openapi.json, from which the dashboard generates its types
+	@$(PY) -m scripts.openapi
 
 lock: $(DEV) ## compile the pins in requirements/ again
 	@$(LOCK) pyproject.toml -o requirements/runtime.txt

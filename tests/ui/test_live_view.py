@@ -11,7 +11,7 @@ import pytest
 from interlock.events.facts import RunStarted
 from interlock.model.session import EventKind
 from interlock.model.usage import Usage
-from interlock.ui.cli.at_work import Attempt, Growing, money, short_count
+from interlock.ui.at_work import Attempt, Growing, money, short_count
 from interlock.ui.cli.live import Screen
 from interlock.ui.plain import inert
 from tests.ui.conftest import Lab, task

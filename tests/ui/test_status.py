@@ -23,7 +23,7 @@ from interlock.model.claim import CONTROLLER, Claim, Held, task_resource
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit, TaskId, Tree
 from interlock.store.log import Head, rows_after
-from interlock.ui.cli.at_work import Watcher
+from interlock.ui.at_work import Watcher
 from interlock.ui.cli.live import run_picture
 from interlock.ui.queries.tasks import rows as status_rows
 from interlock.ui.reading import Reading

@@ -1,17 +1,13 @@
 """`interlock agents`: what runs where, what it did last, and how long ago."""
 
-import json
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
-from interlock.events.state import TaskState
 from interlock.model.durations import lasting
+from interlock.ui.at_work import Watcher, agents_at_work
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.at_work import Watcher
 from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import opened, read
-from interlock.ui.queries.agents import AgentRow, agent_row, agents_document
+from interlock.ui.queries.agents import AgentRow, agents_document
 from interlock.ui.reading import Reading
 from interlock.ui.words.limits import sandbox_warning
 from interlock.ui.words.sessions import tokens
@@ -25,12 +21,7 @@ async def agents_command(invocation: Invocation) -> None:
     """
     async with opened(invocation) as project:
         reading, watcher = await read(project.store), Watcher(project.state_dir, project.root)
-        at_work = [reading.state.tasks[name] for name in sorted(reading.state.index.running)]
-        rows = [
-            agent_row(reading, task, watcher.look(task), _pid(project.state_dir, task))
-            for task in at_work
-            if task.has_agent
-        ]
+        rows = agents_at_work(reading, watcher)
     say_listing(invocation, lambda: agents_document(reading, rows), _lines(reading, rows))
 
 
@@ -43,13 +34,6 @@ def _lines(reading: Reading, rows: list[AgentRow]) -> Iterator[str]:
         note("no agent is running" if reading.is_live else "no run is active; next: interlock run")
     elif not reading.is_live:
         note("their run has ended; interlock run continues them")
-
-
-def _pid(state_dir: Path, task: TaskState) -> int | None:
-    path = state_dir / f"workspaces/{task.spec.id}/{task.attempt}/supervisor.pid"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(path.read_text())["pid"])
-    return None
 
 
 def _agent_lines(row: AgentRow) -> Iterator[str]:

@@ -27,6 +27,7 @@ from interlock.ui.cli.output import (
     paint,
     say_line,
 )
+from interlock.ui.queries.problem import error_object
 
 
 class Entry(NamedTuple):
@@ -59,6 +60,8 @@ COMMANDS: dict[str, Entry] = {
     "queue": Entry(
         "Look", f"{_HERE}.queue", "Show the changes on their way to main, and change their order."
     ),
+    "ui": Entry("Look", f"{_HERE}.serve", "Open the dashboard in the browser."),
+    "serve": Entry("Look", f"{_HERE}.serve", "Serve the dashboard and its API on this machine."),
     "agents": Entry("Look", f"{_HERE}.agents", "Show the running agents and their last actions."),
     "radar": Entry(
         "Look", f"{_HERE}.radar", "Show which running changes conflict with each other or with main."
@@ -164,7 +167,8 @@ class CliCommand(click.Command):
             from interlock.ui.cli.task_names import complete_tasks
 
             complete_tasks(self.params)
-        self.params.extend(shared_options())
+        own = {name for param in self.params for name in param.opts}
+        self.params.extend(option for option in shared_options() if not own & set(option.opts))
 
 
 def cli_command(name: str) -> Callable[[Callable[..., Any]], click.Command]:  # Any: what the options say
@@ -345,10 +349,3 @@ def _tell(error: UserError, as_json: bool) -> int:
         if error.hint:
             note(f"{paint('hint:', 'cyan')} {error.hint}")
     return int(error.exit_code)
-
-
-def error_object(error: UserError) -> dict[str, object]:
-    """The same four fields for every error, whatever the command; a graph adds its problems one by one."""
-    told = {"code": error.code, "message": str(error), "hint": error.hint, "retryable": error.retryable}
-    problems = getattr(error, "problems", ())
-    return told | ({"problems": problems} if problems else {})

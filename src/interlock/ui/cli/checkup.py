@@ -32,8 +32,9 @@ from interlock.ui.cli.check_checkup import Keep, check_findings
 from interlock.ui.cli.findings import Finding, Health, bad, good, warning
 from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
-from interlock.ui.cli.session import actor, identify, opened, opened_fully, read
+from interlock.ui.cli.session import actor, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
+from interlock.ui.opening import identify
 from interlock.ui.plain import counted, listed
 from interlock.ui.reading import all_rows
 from interlock.ui.words.limits import delayed_text
@@ -179,7 +180,7 @@ async def _disk(project: Project) -> list[Finding]:
 
 
 async def _log(project: Project) -> list[Finding]:
-    await identify(project.store, read_lineage(project.state_dir))
+    await identify(project.store, read_lineage(project.state_dir), note)
     reading = await read(project.store)
     count = verify_chain([row async for row in all_rows(project.store)])
     address = store_address(project.settings, project.state_dir)

@@ -14,8 +14,8 @@ from interlock.learn.usefulness import figures, is_better
 from interlock.model.errors import UsageError
 from interlock.model.lesson import Lesson
 from interlock.ui.actions.lessons import retire_lesson
+from interlock.ui.attempt_files import openable
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import openable
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, read_project, run_async
 from interlock.ui.plain import counted, inert, one_line

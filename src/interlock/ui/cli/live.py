@@ -17,7 +17,7 @@ from interlock.events.state import State, TaskState
 from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind, TaskId
 from interlock.model.usage import Usage
-from interlock.ui.cli.at_work import Watcher, money, short_count
+from interlock.ui.at_work import Watcher, money, short_count
 from interlock.ui.cli.output import STAGE_COLORS, stdout_color
 from interlock.ui.plain import inert
 from interlock.ui.queries.agents import AtWork

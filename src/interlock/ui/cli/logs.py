@@ -16,12 +16,12 @@ from interlock.events.state import TaskState
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
+from interlock.ui.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.output import Invocation, note, say, say_line, say_listing
 from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.plain import inert
-from interlock.ui.queries.attempts import AttemptStory, attempts_of
+from interlock.ui.queries.attempts import AttemptStory, attempt_of, attempts_of
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading, history
 from interlock.ui.words.sessions import decode, event_line
@@ -64,7 +64,7 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
     async with opened(invocation) as project:
         reading = await read(project.store)
         task = find(reading.state, name)
-        story = _choose(task, attempts_of(await history(project.store, task.spec.id)), wanted.attempt)
+        story = attempt_of(task, attempts_of(await history(project.store, task.spec.id)), wanted.attempt)
         as_events = (wanted.form or ("raw" if task.who.use == "command" else "events")) == "events"
         usual = attempt_file(task.spec.id, story.attempt, "events.jsonl" if as_events else "log")
         path = project.state_dir / (usual if as_events else story.log or usual)
@@ -83,18 +83,6 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
         printer.finish()
         if as_events and not printer.has_printed:
             note(f"the attempt has no session events; its raw output: interlock logs {task.spec.id} --raw")
-
-
-def _choose(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> AttemptStory:
-    name = task.spec.id
-    if not stories:
-        raise UsageError(f"{name} has not started yet", f"`interlock explain {name}` says why")
-    for story in stories:
-        if story.attempt == attempt:
-            return story
-    if attempt is not None:
-        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
-    return stories[-1]
 
 
 def _is_at_work(task: TaskState, story: AttemptStory) -> bool:

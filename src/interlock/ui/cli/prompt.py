@@ -17,8 +17,8 @@ from interlock.model.errors import UsageError
 from interlock.plan import changes
 from interlock.run.launch_context import told
 from interlock.train.sessions import resumed
+from interlock.ui.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.output import Invocation, note, say_json
 from interlock.ui.cli.session import read, run_async
 from interlock.ui.plain import inert

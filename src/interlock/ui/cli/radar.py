@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
@@ -45,7 +46,7 @@ async def _documents(project: ProjectLog, reading: Reading) -> None:
     last: object = None
     while True:
         document = radar_document(radar_view(reading))
-        shown = {key: value for key, value in document.items() if key != "time"}
+        shown = replace(document, time=0.0)
         if shown != last:
             last = shown
             say_line(document)

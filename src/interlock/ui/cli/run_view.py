@@ -102,7 +102,7 @@ class Picture:
     """A live table of running tasks; finished events scroll by above it."""
 
     def __init__(self, project: Project, offset: float) -> None:
-        from interlock.ui.cli.at_work import Watcher
+        from interlock.ui.at_work import Watcher
         from interlock.ui.cli.live import Screen, run_picture
 
         self._engine: Engine | None = None

@@ -19,8 +19,8 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Agent, OriginKind, TaskId
 from interlock.store.protocol import Store
 from interlock.train.refusal import refusal
+from interlock.ui.attempt_files import located
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.attempt_files import located
 from interlock.ui.cli.output import Invocation, note, paint, say, say_bytes, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
 from interlock.ui.plain import counted, inert, one_line

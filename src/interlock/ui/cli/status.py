@@ -303,7 +303,7 @@ async def _picture(project: ProjectLog, reading: Reading) -> None:
     from rich.console import Group, RenderableType
     from rich.text import Text
 
-    from interlock.ui.cli.at_work import Watcher
+    from interlock.ui.at_work import Watcher
     from interlock.ui.cli.live import Screen, running_table
 
     now, watcher = reading, Watcher(project.state_dir, project.root)

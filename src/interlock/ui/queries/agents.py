@@ -20,6 +20,8 @@ class AtWork:
     """Usage of all attempts of its task so far."""
     quiet_seconds: float | None = None
     """Since it last printed anything; None: it has printed nothing."""
+    printed: float | None = None
+    """The time at which it did, by the clock of the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class AgentRow:
     last: str
     quiet_seconds: float | None
     """Since then."""
+    printed: float | None
+    """The time of its last output."""
+    since: float
+    """The time at which it started."""
     running_seconds: float
     usage: Usage
     """Usage of all attempts of its task, as far as it was counted."""
@@ -65,13 +71,24 @@ def agent_row(reading: Reading, task: TaskState, seen: AtWork, pid: int | None) 
         pid=pid,
         last=seen.words or inert(claim.note if claim else ""),
         quiet_seconds=seen.quiet_seconds,
+        printed=seen.printed,
+        since=task.since,
         running_seconds=reading.now - task.since,
         usage=seen.usage,
         asks=in_short(asked) if asked else "",
     )
 
 
-def agents_document(reading: Reading, rows: list[AgentRow]) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class AgentsDocument:
+    """All agents at work."""
+
+    agents: list[AgentRow]
+    live: bool
+    sandbox: str | None
+    time: float
+
+
+def agents_document(reading: Reading, rows: list[AgentRow]) -> AgentsDocument:
     run = reading.state.run
-    sandbox = run.sandbox or None if run else None
-    return {"agents": rows, "live": reading.is_live, "sandbox": sandbox, "time": reading.now}
+    return AgentsDocument(rows, reading.is_live, run.sandbox or None if run else None, reading.now)

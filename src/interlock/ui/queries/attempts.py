@@ -1,16 +1,19 @@
 """A task's attempts, put together from its facts: what each phase did, said and left behind."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 
 from interlock.events import facts as f
+from interlock.events.asked import Question, ScopeRequest
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Candidate
 from interlock.learn.drift import Drift, drift_of
 from interlock.model.errors import UsageError
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult, Resolved
 from interlock.model.reason import Reason, Why
+from interlock.model.task import Task
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.tasks import TaskRow
@@ -222,20 +225,52 @@ def change_ends(task: TaskState, stories: list[AttemptStory], attempt: int | Non
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TaskDocument:
+    """The document of `interlock show`."""
+
+    task: TaskRow
+    spec: Task
+    forecast: dict[str, object]
+    attempts: list[AttemptStory]
+    landed: Candidate | None
+    drift: dict[str, object] | None
+    scope: tuple[str, ...]
+    requests: list[dict[str, object]]
+    questions: list[Question]
+
+
 def task_document(
     found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast
-) -> dict[str, object]:
-    return {
-        "task": row,
-        "spec": found.spec,
-        "forecast": with_reasons(forecast),
-        "attempts": stories,
-        "landed": found.change.landed,
-        "drift": drift_document(drift_of(found)),
-        "scope": found.session.scope,
-        "requests": with_reasons(found.talk.requests),
-        "questions": found.talk.questions,
-    }
+) -> TaskDocument:
+    return TaskDocument(
+        task=row,
+        spec=found.spec,
+        forecast=_object(forecast),
+        attempts=stories,
+        landed=found.change.landed,
+        drift=drift_document(drift_of(found)),
+        scope=found.session.scope,
+        requests=[_object(request) for request in found.talk.requests],
+        questions=found.talk.questions,
+    )
+
+
+def _object(value: Forecast | ScopeRequest) -> dict[str, object]:
+    return {each.name: with_reasons(getattr(value, each.name)) for each in fields(value)}
+
+
+def attempt_of(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> AttemptStory:
+    """The attempt that is asked for, or the newest."""
+    name = task.spec.id
+    if not stories:
+        raise UsageError(f"{name} has not started yet", f"`interlock explain {name}` says why")
+    for story in stories:
+        if story.attempt == attempt:
+            return story
+    if attempt is not None:
+        raise UsageError(f"{name} has no attempt {attempt}", f"`interlock show {name}` lists its attempts")
+    return stories[-1]
 
 
 def drift_document(drift: Drift | None) -> dict[str, object] | None:

@@ -98,5 +98,14 @@ def _overlaps(reading: Reading) -> Iterator[Item]:
         yield Item(ref, "overlap", each.task, text, "", each.since, commands)
 
 
-def inbox_document(reading: Reading) -> dict[str, object]:
-    return {"items": items(reading), "live": reading.is_live, "time": reading.now}
+@dataclass(frozen=True, slots=True)
+class InboxDocument:
+    """The document of `interlock inbox`."""
+
+    items: list[Item]
+    live: bool
+    time: float
+
+
+def inbox_document(reading: Reading) -> InboxDocument:
+    return InboxDocument(items(reading), reading.is_live, reading.now)

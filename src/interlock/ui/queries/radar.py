@@ -39,22 +39,55 @@ def radar_view(reading: Reading) -> RadarView:
     return RadarView(reading.is_live, policy, tuple(rows), tuple(live), reading.now)
 
 
-def radar_document(view: RadarView) -> dict[str, object]:
-    return {
-        "live": view.is_live,
-        "policy": view.policy or None,
-        "tasks": [{"task": row.task, "running": row.is_running} for row in view.rows],
-        "overlaps": [
-            {
-                "task": each.task,
-                "attempt": each.attempt,
-                "other": each.other or None,
-                "other_attempt": each.other_attempt or None,
-                "paths": each.paths,
-                "count": each.count,
-                "since": each.since,
-            }
+@dataclass(frozen=True, slots=True)
+class OverlapObject:
+    """An overlap for programs."""
+
+    task: str
+    attempt: int
+    other: str | None
+    """None: main."""
+    other_attempt: int | None
+    paths: tuple[str, ...]
+    count: int
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class FlyingTask:
+    """A change under way for programs."""
+
+    task: str
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RadarDocument:
+    """The document of `interlock radar`."""
+
+    live: bool
+    policy: str | None
+    tasks: tuple[FlyingTask, ...]
+    overlaps: tuple[OverlapObject, ...]
+    time: float
+
+
+def radar_document(view: RadarView) -> RadarDocument:
+    return RadarDocument(
+        live=view.is_live,
+        policy=view.policy or None,
+        tasks=tuple(FlyingTask(row.task, row.is_running) for row in view.rows),
+        overlaps=tuple(
+            OverlapObject(
+                task=each.task,
+                attempt=each.attempt,
+                other=each.other or None,
+                other_attempt=each.other_attempt or None,
+                paths=each.paths,
+                count=each.count,
+                since=each.since,
+            )
             for each in view.overlaps
-        ],
-        "time": view.now,
-    }
+        ),
+        time=view.now,
+    )

@@ -1,20 +1,25 @@
 """The status of all tasks, the run, its slots and main, as programs get it."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from interlock.engine.slots import slots_of
+from interlock.engine.slots import Slots, slots_of
 from interlock.events.baselines import known_failures, obstacle
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
+from interlock.events.versions import Unknown
 from interlock.model.durations import lasting
 from interlock.model.failure import Symptom
 from interlock.model.outcome import CheckResult
-from interlock.model.pool import TARGETS, missed
+from interlock.model.pool import TARGETS, PoolFigures, missed
+from interlock.model.suite import Unable
 from interlock.model.task import TaskId
+from interlock.model.usage import Usage
 from interlock.schedule import Board
-from interlock.ui.queries.tasks import TaskRow, rows
+from interlock.ui.queries.tasks import Bucket, TaskRow, buckets_of, rows
 from interlock.ui.reading import Reading
-from interlock.ui.words.reasons import reason_object, with_reasons
+from interlock.ui.words.reasons import ReasonObject, reason_object, with_reasons
 from interlock.ui.words.red_main import (
     broken_main,
     broken_text,
@@ -27,43 +32,153 @@ if TYPE_CHECKING:  # what measures takes long to import
     from interlock.learn import Metrics
 
 
-def pool_object(reading: Reading, board: Board) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class PoolView:
+    """The slots, and the figures of the run that was measured last."""
+
+    slots: Slots
+    figures: PoolFigures | None
+    measured: float | None
+    run: str | None
+    targets: dict[str, float]
+    missed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RedCheck:
+    """A check that fails on main."""
+
+    command: str
+    exit_code: int
+    unable: Unable | None
+    about: str | None
+    failing_tests: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """The reason why nothing but a fix or a revert lands."""
+
+    checks: tuple[str, ...]
+    since: float
+    culprit: dict[str, object] | None
+    reverted_by: str | None
+    text: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class MainView:
+    """Main, and what is wrong with it."""
+
+    branch: str
+    commit: str | None
+    red: tuple[RedCheck, ...]
+    frozen: Frozen | None
+    """None: anything may land."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """The run that goes on, or the last one."""
+
+    id: str
+    live: bool
+    limit: int
+    seconds_to_go: float | None
+    """None: it is over, or the time of some task is unknown."""
+    started: float
+    ended: float | None
+    ended_why: ReasonObject | None
+    stopping: bool
+    sandbox: str | None
+    selection: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeFailures:
+    """A failure that several tasks share."""
+
+    id: str
+    what: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unstated:
+    """Landed commits whose statement could not be written."""
+
+    missing: int
+    why: ReasonObject | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """Everything about a project but its tasks."""
+
+    running: int
+    counts: dict[str, int]
+    buckets: dict[Bucket, int]
+    paused: bool
+    pause_why: str
+    pool: PoolView
+    clutch: dict[str, object]
+    main: MainView
+    run: RunStatus | None
+    overlaps: int
+    usage: Usage
+    alike: tuple[AlikeFailures, ...]
+    statements: Unstated | None
+    """None: there are none."""
+    unknown: Unknown | None
+    position: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusDocument(Frame):
+    """The document of `interlock status`."""
+
+    tasks: list[TaskRow]
+
+
+def pool_view(reading: Reading, board: Board) -> PoolView:
     measured = reading.state.learned.pool
-    return {
-        "slots": slots_of(reading.state, board, reading.is_live),
-        "figures": measured.figures if measured else None,
-        "measured": measured.time if measured else None,
-        "run": measured.run if measured else None,
-        "targets": TARGETS,
-        "missed": missed(measured.figures) if measured else (),
-    }
+    return PoolView(
+        slots=slots_of(reading.state, board, reading.is_live),
+        figures=measured.figures if measured else None,
+        measured=measured.time if measured else None,
+        run=measured.run if measured else None,
+        targets=TARGETS,
+        missed=missed(measured.figures) if measured else (),
+    )
 
 
-def red_main_objects(state: State) -> list[dict[str, object]]:
-    return [
-        {
-            "command": check.command,
-            "exit_code": check.exit_code,
-            "unable": check.unable,
-            "about": check.about or None,
-            "failing_tests": list(check.suite.failed) if check.suite else None,
-        }
+def red_checks(state: State) -> tuple[RedCheck, ...]:
+    return tuple(
+        RedCheck(
+            check.command,
+            check.exit_code,
+            check.unable,
+            check.about or None,
+            tuple(check.suite.failed) if check.suite else None,
+        )
         for check in known_failures(state).values()
-    ]
+    )
 
 
-def frozen_object(state: State) -> dict[str, object] | None:
+def frozen(state: State) -> Frozen | None:
     """Why nothing but a fix or a revert lands; None if anything may."""
     if (broken := broken_main(state)) is None:
         return None
-    return {
-        "checks": broken.commands,
-        "since": broken.since,
-        "culprit": culprit_object(broken.culprit),
-        "reverted_by": reverting(state) or None,
-        "text": broken_text(state),
-        "next": mend_command(state),
-    }
+    return Frozen(
+        checks=broken.commands,
+        since=broken.since,
+        culprit=culprit_object(broken.culprit),
+        reverted_by=reverting(state) or None,
+        text=broken_text(state),
+        next=mend_command(state),
+    )
 
 
 def obstacles(state: State) -> list[CheckResult]:
@@ -82,54 +197,63 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     return alike(state)
 
 
-def status_document(reading: Reading) -> dict[str, object]:
-    state, board = reading.state, Board(reading.state)
-    run, main = state.run, state.main
-    return {
-        "tasks": rows(reading, board=board),
-        "running": len(state.index.running),
-        "counts": {stage.value: state.index.counts.get(stage, 0) for stage in Stage},
-        "paused": state.limits.paused,
-        "pool": pool_object(reading, board),
-        "clutch": with_reasons({"categories": state.limits.categories, "providers": state.limits.providers}),
-        "main": {
-            "branch": main.branch,
-            "commit": main.commit or None,
-            "red": red_main_objects(state),
-            "frozen": frozen_object(state),
-        },
-        "run": None
-        if run is None
-        else {
-            "id": run.run,
-            "live": reading.is_live,
-            "limit": run.limit,
-            "seconds_to_go": ETA.seconds(state, reading.now) if reading.is_live else None,
-            "started": run.started,
-            "ended": run.ended,
-            "ended_why": reason_object(run.ended_why) if run.ended_why else None,
-            "stopping": run.stopping,
-            "sandbox": run.sandbox or None,
-            "selection": None if run.selection is None else sorted(run.selection),
-        },
-        "overlaps": len(state.radar.live),
-        "usage": state.used,
-        "alike": [
-            {"id": seen.id, "what": seen.line, "tasks": names} for seen, names in alike_failures(state)
-        ],
-        "statements": unstated_object(state),
-        "unknown": state.unknown,
-        "position": state.seq,
-        "time": reading.now,
-    }
+def status_document(reading: Reading) -> StatusDocument:
+    board = Board(reading.state)
+    found = rows(reading, board=board)
+    around = frame(reading, board, found, ETA)
+    return StatusDocument(tasks=found, **{each.name: getattr(around, each.name) for each in fields(around)})
 
 
-def unstated_object(state: State) -> dict[str, object] | None:
-    """Landed commits whose statement could not be written; None: there are none."""
+def frame(reading: Reading, board: Board, found: Iterable[TaskRow], eta: "Eta") -> Frame:
+    """Everything about a project but its tasks. `found` are their rows; some of landed tasks may lack."""
+    state = reading.state
+    return Frame(
+        running=len(state.index.running),
+        counts={stage.value: state.index.counts.get(stage, 0) for stage in Stage},
+        buckets={**buckets_of(found), "landed": state.index.counts.get(Stage.DONE, 0)},
+        paused=state.limits.paused,
+        pause_why=state.limits.pause_why,
+        pool=pool_view(reading, board),
+        clutch=clutch_object(state),
+        main=MainView(state.main.branch, state.main.commit or None, red_checks(state), frozen(state)),
+        run=run_status(reading, eta),
+        overlaps=len(state.radar.live),
+        usage=state.used,
+        alike=tuple(AlikeFailures(seen.id, seen.line, tuple(names)) for seen, names in alike_failures(state)),
+        statements=unstated(state),
+        unknown=state.unknown,
+        position=state.seq,
+        time=reading.now,
+    )
+
+
+def clutch_object(state: State) -> dict[str, object]:
+    limits = {"categories": state.limits.categories, "providers": state.limits.providers}
+    return {name: with_reasons(value) for name, value in limits.items()}
+
+
+def run_status(reading: Reading, eta: "Eta") -> RunStatus | None:
+    if (run := reading.state.run) is None:
+        return None
+    return RunStatus(
+        id=run.run,
+        live=reading.is_live,
+        limit=run.limit,
+        seconds_to_go=eta.seconds(reading.state, reading.now) if reading.is_live else None,
+        started=run.started,
+        ended=run.ended,
+        ended_why=reason_object(run.ended_why) if run.ended_why else None,
+        stopping=run.stopping,
+        sandbox=run.sandbox or None,
+        selection=None if run.selection is None else tuple(sorted(run.selection)),
+    )
+
+
+def unstated(state: State) -> Unstated | None:
     if state.unstated is None:
         return None
     why = state.unstated.why
-    return {"missing": state.unstated.commits, "why": reason_object(why) if why else None}
+    return Unstated(state.unstated.commits, reason_object(why) if why else None)
 
 
 def summary_document(state: State, metrics: "Metrics", found: list[TaskRow], logs: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from interlock.events.finished import recall, unpacked
 from interlock.events.lifecycle import Stage
@@ -10,13 +11,19 @@ from interlock.model.errors import UsageError
 from interlock.model.evidence import Evidence
 from interlock.model.forecast import Forecast
 from interlock.model.nearest import find_task
-from interlock.model.reason import Reason
-from interlock.model.task import Origin, TaskId
+from interlock.model.reason import Reason, Why
+from interlock.model.task import Origin, PhaseKind, TaskId
 from interlock.model.usage import Usage
 from interlock.schedule import Board
-from interlock.ui.reading import Reading
-from interlock.ui.words.reasons import as_read, in_words, reason_object
+from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.words.reasons import ReasonObject, as_read, in_words, reason_object
 from interlock.ui.words.remedies import next_command
+
+Bucket = Literal["train", "working", "needs_you", "ready", "blocked", "landed", "failed"]
+"""The seven groups in which people count tasks."""
+BUCKETS: tuple[Bucket, ...] = ("needs_you", "working", "train", "ready", "blocked", "failed", "landed")
+READY = (Why.READY, Why.SLOTS, Why.ROLE_SLOTS, Why.CLUTCH)
+"""Reasons of tasks that lack nothing but a free agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +32,10 @@ class TaskRow:
 
     id: str
     state: str
+    bucket: Bucket
     phase: str
     attempts: int
-    reason: dict[str, object]
+    reason: ReasonObject
     """Its code and fields, and the sentence in `text`."""
     next: str
     landed_commit: str | None
@@ -42,7 +50,7 @@ class TaskRow:
     priority: int
     story: str
     category: str
-    category_why: dict[str, object] | None
+    category_why: ReasonObject | None
     """`declared`, or what it was inferred from."""
     expected_seconds: float | None
     """None: nothing says how long it takes."""
@@ -87,16 +95,41 @@ def rows(
     return [row(reading, task, board.reason_of(task, reading.now)) for task in tasks]
 
 
+def buckets_of(found: Iterable[TaskRow]) -> dict[Bucket, int]:
+    """The number of tasks in each group, also where it is 0."""
+    counts: dict[Bucket, int] = dict.fromkeys(BUCKETS, 0)
+    for each in found:
+        counts[each.bucket] += 1
+    return counts
+
+
 def tasks_document(reading: Reading, names: Iterable[TaskId]) -> dict[str, object]:
     return {"tasks": rows(reading, names), "time": reading.now}
 
 
+def bucket_of(reading: Reading, task: TaskState, reason: Reason) -> Bucket:
+    """The group of a task. `reason` is the board's, which knows nothing of the reader."""
+    if task.stage is Stage.DONE:
+        return "landed"
+    if task.is_over:
+        return "failed"
+    asks = reading.is_live and open_permissions(task)
+    if task.waits_for_person or task.queue.paused or asks:
+        return "needs_you"
+    if task.spec.id in reading.state.index.train:
+        return "train"
+    if task.stage is Stage.RUNNING:
+        return "working" if task.phase.kind is PhaseKind.AGENT else "train"
+    return "ready" if reason.code in READY else "blocked"
+
+
 def row(reading: Reading, task: TaskState, reason: Reason) -> TaskRow:
-    reason = as_read(reading, task, reason)
+    bucket, reason = bucket_of(reading, task, reason), as_read(reading, task, reason)
     spec, (category, category_why) = task.spec, category_of(task)
     return TaskRow(
         id=spec.id,
         state=task.stage.value,
+        bucket=bucket,
         phase=task.phase.name,
         attempts=task.attempt,
         reason=reason_object(reason, in_words(reading, task, reason)),

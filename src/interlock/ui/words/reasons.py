@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
+from typing import Annotated
+
+from msgspec import Meta
 
 from interlock.events.asked import Permission
 from interlock.events.baselines import obstacle
@@ -45,6 +48,12 @@ NAMES_SHOWN = 4
 QUESTION_CHARS = 200
 DEPTH = 8
 """A log may hold reasons behind reasons without end."""
+_SHAPE = {
+    "properties": {"code": {"type": "string"}, "text": {"type": "string"}},
+    "required": ["code", "text"],
+}
+ReasonObject = Annotated[dict[str, object], Meta(extra_json_schema=_SHAPE)]
+"""A reason for programs: its code and fields, and its sentence in `text`."""
 
 
 def as_read(reading: Reading, task: TaskState, reason: Reason) -> Reason:
@@ -102,7 +111,7 @@ def start_text(fact: PhaseStarted) -> str:
     return why if is_whole else f"{why}; given to {fact.agent}: {reason_text(fact.agent_why)}"
 
 
-def reason_object(reason: Reason, text: str = "", depth: int = 1) -> dict[str, object]:
+def reason_object(reason: Reason, text: str = "", depth: int = 1) -> ReasonObject:
     """The reason for programs: its code and fields, and its sentence in `text`. Words of others that it
     quotes, its own field `text`, are in `said`."""
     found: dict[str, object] = {"code": reason.code}

@@ -4,6 +4,7 @@ Read from the files of the attempt, which grow: each look reads what is new, so 
 four times a second.
 """
 
+import json
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -16,8 +17,9 @@ from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
 from interlock.model.usage import Usage
-from interlock.ui.cli.attempt_files import attempt_file, open_regular
-from interlock.ui.queries.agents import AtWork
+from interlock.ui.attempt_files import attempt_file, open_regular
+from interlock.ui.queries.agents import AgentRow, AtWork, agent_row
+from interlock.ui.reading import Reading
 from interlock.ui.words.sessions import decode
 
 READ_BYTES = 4 << 20
@@ -87,7 +89,9 @@ class Attempt:
                 self._counted = (self._counted or Usage()) + call.usage
                 self._called = call.model or self._called
         words = self._activity.words or last_line(self._log)
-        return AtWork(words, self._model or self._called, before + self._used(), self._quiet())
+        printed = self._printed()
+        quiet = None if printed is None else max(0.0, time.time() - printed)
+        return AtWork(words, self._model or self._called, before + self._used(), quiet, printed)
 
     def _hear(self, event: Event) -> None:
         self._activity.hear(event)
@@ -99,11 +103,11 @@ class Attempt:
         # Only programs know prices, and only some of them.
         return replace(self._counted, cost_usd=told.cost_usd) if self._counted else told
 
-    def _quiet(self) -> float | None:
-        """Return the time since the last output, by the clock of the disk."""
+    def _printed(self) -> float | None:
+        """Return the time of the last output, by the clock of the disk."""
         for path in (self._events_file, self._log):
             with suppress(OSError):
-                return max(0.0, time.time() - path.stat().st_mtime)
+                return path.stat().st_mtime
         return None
 
 
@@ -123,6 +127,21 @@ class Watcher:
             self._attempts = {at: one for at, one in self._attempts.items() if at[0] != key[0]}
             self._attempts[key] = Attempt(self._state_dir, self._root, *key)
         return self._attempts[key].look(task.spent.usage)
+
+    def pid(self, task: TaskState) -> int | None:
+        """The process id of its supervisor."""
+        path = self._state_dir / f"workspaces/{task.spec.id}/{task.attempt}/supervisor.pid"
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return int(json.loads(path.read_text())["pid"])
+        return None
+
+
+def agents_at_work(reading: Reading, watcher: Watcher) -> list[AgentRow]:
+    """The agents at work, with what their files say."""
+    running = [reading.state.tasks[name] for name in sorted(reading.state.index.running)]
+    return [
+        agent_row(reading, task, watcher.look(task), watcher.pid(task)) for task in running if task.has_agent
+    ]
 
 
 def last_line(path: Path) -> str:

@@ -11,11 +11,11 @@ from typing import BinaryIO
 from interlock.ui.queries.attempts import AttemptStory
 
 
-def openable(state: Path, path: str) -> str:
+def openable(state: Path, path: str, here: Path | None = None) -> str:
     """A file of the state folder, named so that it opens from where the person is."""
     if not path:
         return ""
-    whole, here = state / path, Path.cwd()
+    whole, here = state / path, here or Path.cwd()
     return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
 
 
@@ -31,11 +31,12 @@ def open_regular(path: Path) -> BinaryIO:
     return os.fdopen(number, "rb")
 
 
-def located(stories: Iterable[AttemptStory], state: Path) -> list[AttemptStory]:
+def located(stories: Iterable[AttemptStory], state: Path, here: Path | None = None) -> list[AttemptStory]:
+    """Name the files of attempts so that they open from `here`: where the person is, unless it is said."""
     found = list(stories)
     for phase in (phase for story in found for phase in story.phases):
-        phase.log, phase.notes = openable(state, phase.log), openable(state, phase.notes)
-        phase.checks = tuple(replace(check, log=openable(state, check.log)) for check in phase.checks)
+        phase.log, phase.notes = openable(state, phase.log, here), openable(state, phase.notes, here)
+        phase.checks = tuple(replace(check, log=openable(state, check.log, here)) for check in phase.checks)
     return found
 
 

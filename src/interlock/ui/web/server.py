@@ -1,0 +1,169 @@
+"""The server: routes of the table behind the guard, on one address."""
+
+import asyncio
+import logging
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from aiohttp import web
+
+from interlock.model.errors import UserError
+from interlock.ui.queries.problem import error_object
+from interlock.ui.web.guard import HEADERS, require
+from interlock.ui.web.route import Ask, Route
+from interlock.ui.web.routes import ROUTES
+from interlock.ui.web.scopes import Caller, NotThere, Refused, Scope, Unknown
+from interlock.ui.web.site import Site
+from interlock.ui.web.static_files import page
+from interlock.ui.web.wire import encoded
+
+BODY_BYTES = 256 * 1024
+MOST_CONNECTIONS = 600
+SHUTDOWN_SECONDS = 1.0
+_SILENT = logging.Logger("interlock.web", logging.CRITICAL + 1)
+"""The library would print a traceback for each request that it cannot read."""
+JSON = "application/json"
+
+
+class WrongInput(UserError):
+    """Parameters or a body that the route does not take."""
+
+    code = "input"
+    status = 422
+
+
+class _Busy(asyncio.Protocol):
+    """Closes a connection beyond those that the server takes, so that no client has all file descriptors."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+@asynccontextmanager
+async def serving(site: Site, sock: socket.socket, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
+    """Answer on a bound socket while the block runs."""
+    app = application(site)
+    runner = web.AppRunner(app, access_log=None, logger=_SILENT, shutdown_timeout=SHUTDOWN_SECONDS)
+    await runner.setup()
+    server = runner.server
+    assert server is not None  # noqa: S101 - `setup` has just made it
+
+    def accept() -> asyncio.Protocol:
+        return server() if len(server.connections) < MOST_CONNECTIONS else _Busy()
+
+    followers = [asyncio.create_task(feed.run()) for feed in site.feeds.values()]
+    listener = await asyncio.get_running_loop().create_server(accept, sock=sock, ssl=tls)
+    try:
+        yield
+    finally:
+        listener.close()
+        for follower in followers:
+            follower.cancel()
+        await asyncio.gather(*followers, return_exceptions=True)
+        await runner.cleanup()
+
+
+def application(site: Site) -> web.Application:
+    @web.middleware
+    async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:  # Any: the library's own
+        try:
+            site.guard.check_place(request)
+            answer: web.StreamResponse = await handler(request)
+            return answer
+        except ConnectionError:
+            raise  # the client has gone: there is nothing to tell
+        except Exception as problem:  # noqa: BLE001 - a defect in one answer must not end the others
+            return _problem(problem)
+
+    app = web.Application(middlewares=[guarded], client_max_size=BODY_BYTES, logger=_SILENT)
+    app.on_response_prepare.append(_add_headers)
+    for route in ROUTES:
+        app.router.add_route(route.method, route.path, _handler(site, route))
+    app.router.add_get("/{name:.*}", page)
+    return app
+
+
+async def _add_headers(_request: web.Request, answer: web.StreamResponse) -> None:
+    answer.headers["Server"] = "interlock"
+    for name, value in HEADERS.items():
+        answer.headers.setdefault(name, value)
+
+
+def _handler(site: Site, route: Route) -> Any:  # Any: the library's own
+    async def handle(request: web.Request) -> web.StreamResponse:
+        caller = _caller(site, route, request)
+        name = request.query.get("project", "")
+        _keep_to_own(caller, request.match_info, name)
+        values = await _values(route, request)
+        ask = Ask(site, caller, values, caller.project or name)
+        if route.stream:
+            return await route.stream(ask, request)
+        assert route.answer is not None  # noqa: S101 - a route has one of the two
+        return web.Response(body=encoded(await route.answer(ask)), content_type=JSON)
+
+    return handle
+
+
+def _caller(site: Site, route: Route, request: web.Request) -> Caller:
+    """The sender, with enough rights. A cookie that is too old must not keep anyone from a new one."""
+    try:
+        caller = site.guard.caller(request, time.time())
+    except Unknown:
+        if route.scope is not Scope.OPEN:
+            raise
+        caller = Caller(Scope.OPEN)
+    require(caller, route.scope)
+    return caller
+
+
+def _keep_to_own(caller: Caller, path: Mapping[str, str], project: str) -> None:
+    """An agent reaches its own task in its own project, by the whole name, and nothing else."""
+    if caller.scope is not Scope.OWN:
+        return
+    if path.get("id", caller.task) != caller.task or project not in ("", caller.project):
+        raise Refused("an agent's token is for its own task")
+
+
+async def _values(route: Route, request: web.Request) -> object:
+    try:
+        if route.method == "POST":
+            if request.content_type != JSON:
+                raise WrongInput(f"the body must be {JSON}")
+            return msgspec.json.decode(await request.read(), type=route.takes)
+        found: dict[str, object] = {k: v for k, v in request.query.items() if k != "project"}
+        return msgspec.convert({**found, **request.match_info}, route.takes, strict=False)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WrongInput(f"{error}") from error
+
+
+class Defect(UserError):
+    """A defect of Interlock."""
+
+    code = "internal"
+    status = 500
+    hint = "`interlock doctor`; the log is intact"
+
+
+STATUS = {"environment": 503, "store": 503}
+"""Codes of errors that are the machine's fault. Those of people's requests are conflicts with what is."""
+
+
+def _problem(problem: Exception) -> web.Response:
+    told, status = _told(problem)
+    return web.Response(status=status, body=encoded({"error": error_object(told)}), content_type=JSON)
+
+
+def _told(problem: Exception) -> tuple[UserError, int]:
+    if isinstance(problem, UserError):
+        return problem, getattr(problem, "status", STATUS.get(problem.code, 409))
+    if isinstance(problem, msgspec.ValidationError):
+        return WrongInput(str(problem)), WrongInput.status
+    if isinstance(problem, web.HTTPException):
+        known = NotThere if problem.status == NotThere.status else Refused
+        return known(problem.reason), problem.status
+    return Defect(f"internal error: {type(problem).__name__}: {problem}"), Defect.status

@@ -1,0 +1,52 @@
+"""What one server shows: its projects, its keys, and how much at once."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+
+from interlock.ui.opening import ProjectLog
+from interlock.ui.web.feed import Feed
+from interlock.ui.web.guard import Guard
+from interlock.ui.web.keys import Keys, load_keys
+from interlock.ui.web.project import Served
+from interlock.ui.web.scopes import NotThere
+
+MOST_STREAMS = 256
+"""Open streams and terminals at once, over all projects."""
+
+
+@dataclass(slots=True)
+class Site:
+    """One for the server."""
+
+    keys: Keys
+    guard: Guard
+    feeds: dict[str, Feed]
+    """By the name of the project; the first one is meant where none is named."""
+    streams: int = field(default=0)
+
+    def feed(self, name: str) -> Feed:
+        if not name:
+            return next(iter(self.feeds.values()))
+        if name not in self.feeds:
+            raise NotThere(f"this server has no project `{name[:100]}`", f"it has {', '.join(self.feeds)}")
+        return self.feeds[name]
+
+    def project(self, name: str) -> Served:
+        return self.feed(name).served
+
+
+async def open_site(logs: Sequence[ProjectLog], hosts: Sequence[str], scheme: str) -> Site:
+    """The site of these projects. The secret of the first one opens all of them."""
+    feeds: dict[str, Feed] = {}
+    for log in logs:
+        name = _name_for(log.root.name, feeds)
+        feeds[name] = Feed(await Served.load(name, log))
+    keys = load_keys(logs[0].state_dir)
+    return Site(keys, Guard(keys, hosts, scheme, lambda _token: None), feeds)
+
+
+def _name_for(name: str, taken: Collection[str]) -> str:
+    """The folder's name, with a number if two are called the same."""
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)

@@ -1,0 +1,166 @@
+"""Each route with wrong credentials. The routes are those of the table, so none is forgotten (S4)."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from interlock.ui.web.keys import load_keys
+from interlock.ui.web.route import Route
+from interlock.ui.web.routes import ROUTES
+from interlock.ui.web.scopes import Scope
+from tests.ui.conftest import git
+from tests.ui.serving import Answer, Server, serving
+
+pytestmark = pytest.mark.slow
+
+GUARDED = [route for route in ROUTES if route.scope is not Scope.OPEN]
+SECRET = "a-goal-that-only-this-project-has"  # noqa: S105 - a text that a page would show
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two repositories of a person."""
+    folder = tmp_path_factory.mktemp("two")
+    found = [folder / "one", folder / "two"]
+    for root in found:
+        root.mkdir()
+        git(root, "init", "-q", "-b", "main")
+        git(root, "commit", "-q", "--allow-empty", "-m", SECRET)
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(projects: list[Path]) -> Iterator[Server]:
+    with serving(projects[0]) as found:
+        yield found
+
+
+def ask(server: Server, route: Route, **headers: str) -> Answer:
+    path = route.path.replace("{id}", "t")
+    return server.send(route.method, path, {} if route.method == "POST" else None, **headers)
+
+
+def names(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=names)
+def test_without_a_right_token_nothing_is_answered(
+    route: Route, server: Server, projects: list[Path]
+) -> None:
+    other = load_keys(projects[1] / ".git/interlock")
+    mine = load_keys(projects[0] / ".git/interlock")
+    page = {"Origin": server.url}
+    cookies = {
+        "of another project": other.session(Scope.DECIDE, time.time()),
+        "too old": mine.session(Scope.DECIDE, time.time() - 10 * 365 * 24 * 3600),
+        "with more rights than were given": mine.session(Scope.READ, time.time()).replace("read", "decide"),
+    }
+    answers = {
+        "no token": ask(server, route),
+        "no token, from its page": ask(server, route, **page),
+        "wrong token": ask(server, route, Authorization=f"Bearer {server.token[:-1]}x"),
+        "empty token": ask(server, route, Authorization="Bearer "),
+        "another kind": ask(server, route, Authorization=f"Basic {server.token}"),
+        "other project's token": ask(server, route, Authorization=f"Bearer {other.token(Scope.DECIDE)}"),
+        "token as a cookie": ask(server, route, Cookie=f"{mine.cookie_name}={server.token}", **page),
+        **{
+            f"cookie {how}": ask(server, route, Cookie=f"{mine.cookie_name}={value}", **page)
+            for how, value in cookies.items()
+        },
+    }
+    assert {how: answer.status for how, answer in answers.items()} == dict.fromkeys(answers, 401)
+    assert not any(SECRET.encode() in answer.body for answer in answers.values())
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=names)
+def test_a_right_token_is_no_use_under_another_name_or_from_another_page(
+    route: Route, server: Server
+) -> None:
+    right = {"Authorization": f"Bearer {server.token}"}
+    port = server.place.rpartition(":")[2]
+    hosts = (
+        "evil.example",
+        f"evil.example:{port}",
+        f"127.0.0.1.evil.example:{port}",
+        "localhost",
+        "[::1]:1",
+        "",
+    )
+    origins = (
+        "https://evil.example",
+        "null",
+        f"http://localhost.evil.example:{port}",
+        f"https://{server.place}",
+        f"http://{server.place}.evil.example",
+        "http://127.0.0.1:1",
+        "",
+    )
+    statuses = [ask(server, route, Host=host, **right).status for host in hosts]
+    statuses += [ask(server, route, Origin=origin, **right).status for origin in origins]
+    assert statuses == [403] * len(statuses)
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=names)
+def test_a_cookie_counts_only_for_a_page_of_the_server(
+    route: Route, server: Server, projects: list[Path]
+) -> None:
+    keys = load_keys(projects[0] / ".git/interlock")
+    cookie = f"{keys.cookie_name}={keys.session(Scope.DECIDE, time.time())}"
+    for sent in (
+        {},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+        {"Sec_Fetch_Site": "none"},
+    ):
+        assert ask(server, route, Cookie=cookie, **sent).status == 403
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=names)
+def test_a_token_with_fewer_rights_does_only_what_it_may(
+    route: Route, server: Server, projects: list[Path]
+) -> None:
+    keys = load_keys(projects[0] / ".git/interlock")
+    for scope in (Scope.READ, Scope.ACT):
+        if scope < route.scope:
+            assert ask(server, route, Authorization=f"Bearer {keys.token(scope)}").status == 403
+
+
+def test_each_answer_tells_the_browser_to_keep_to_this_server(server: Server) -> None:
+    answers = [
+        server.send("GET", "/", Accept="text/html"),
+        server.send("GET", "/api/snapshot"),
+        server.send("GET", "/api/nothing"),
+        server.send("POST", "/"),
+        server.send("OPTIONS", "/api/snapshot", Origin="https://evil.example"),
+        server.send("GET", "/api/snapshot", Authorization=f"Bearer {server.token}"),
+    ]
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+        assert not any(name.startswith("Access-Control") for name in answer.headers)
+
+
+def test_only_the_owner_can_read_the_secret(server: Server, projects: list[Path]) -> None:
+    folder = projects[0] / ".git/interlock/web"
+    assert folder.stat().st_mode & 0o077 == 0
+    assert [path.name for path in folder.iterdir() if path.stat().st_mode & 0o077] == []
+    assert server.token not in (folder / "server.json").read_text()
+
+
+def test_no_name_leads_out_of_the_folder_of_pages(server: Server) -> None:
+    for path in (
+        "/../server.py",
+        "/%2e%2e/server.py",
+        "/..%2fserver.py",
+        "/assets/../../server.py",
+        "//etc/passwd",
+    ):
+        answer = server.send("GET", path)
+        assert (answer.status, b"import" in answer.body) == (404, False), path
