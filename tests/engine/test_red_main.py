@@ -108,6 +108,40 @@ def test_a_check_that_a_person_makes_red_during_the_run_is_run_on_main(scratch: 
     assert checked["exit_code"] == 1
 
 
+ADDS = (
+    "echo 'def volume(a): return a * a * a' >> shapes.py; "
+    "printf 'from shapes import volume\\ndef test_volume(): assert volume(2) == 8\\n' > test_volume.py"
+)
+
+
+def test_an_undo_on_a_red_main_takes_along_the_tests_that_it_removes(red: Scratch) -> None:
+    red.graph("  a: {goal: a}\n", ADDS, verify=TAP)
+    red.interlock("run")
+    red.interlock("undo", "a", "--yes")
+    red.interlock("run", code=1)
+    assert red.states() == {"a": "cancelled", "undo-a": "done"}
+    assert trailer(red) == "verified on the merged tree, 1 known failing test as on main"
+    red.graph("  a: {goal: a}\n  b: {goal: b}\n", HARMLESS, verify=TAP)
+    red.interlock("run", code=1)
+    assert red.states()["b"] == "done", "the tests that went are not missed"
+
+
+def test_an_undo_on_a_red_main_takes_no_test_along_that_it_does_not_remove(red: Scratch) -> None:
+    """Without `a`, the tests of another file are found no more."""
+    red.write(
+        test_shapes__py=TESTS.replace(
+            "def test_sides", "import os\nif os.path.exists('kept'):\n  def test_sides"
+        )
+    )
+    red.graph("  a: {goal: a}\n", f"{ADDS}; echo x > kept", verify=TAP)
+    red.interlock("run")
+    red.interlock("undo", "a", "--yes")
+    red.interlock("run", code=1)
+    assert red.states() == {"a": "done", "undo-a": "failed"}
+    failed = red.facts("PhaseFailed")[-1]
+    assert "test_shapes.py::test_sides" in failed["fact"]["feedback"]
+
+
 def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
     more = "".join(f"def test_{number}(): pass\n" for number in range(4))
     red.write(test_known__py=more)

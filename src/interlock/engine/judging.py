@@ -18,7 +18,7 @@ from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import Commit, Tree
 from interlock.train import Verdict, check_failed, judge, refusal, retry
-from interlock.verify.lost_tests import files_of_tests, lost_tests
+from interlock.verify.lost_tests import files_of_tests, lost_tests, removed_tests
 from interlock.verify.protocol import CheckOrder
 from interlock.verify.sources import is_source
 
@@ -67,8 +67,28 @@ async def _judge(
     # A check may edit these files on main too: if that is not known, it runs there again.
     known = {c: result for c, result in before.items() if edited.get(c, set()) <= {*result.rewrites}}
     verdict = judge(results, spec, known, last)
-    if not verdict.unknown:
-        return verdict
+    if verdict.unknown:
+        known |= await _tried(env, turn, main, verdict.unknown)
+        verdict = judge(results, spec, known, last)
+    if verdict.red and spec.reverts and made:
+        diff = await env.repository.diff(made.base, made.commit, made.touched)
+        return judge(results, spec, known, last, removed_tests(diff, _not_passed(results, known)))
+    return verdict
+
+
+def _not_passed(results: Sequence[CheckResult], base: Mapping[str, CheckResult]) -> set[str]:
+    """The tests that passed on the base and do not pass now."""
+    names = set[str]()
+    for result in results:
+        before, now = base.get(result.command), result.suite
+        if before and before.suite:
+            names |= {*before.suite.passed} - {*(now.passed if now else ())}
+    return names
+
+
+async def _tried(env: Env, turn: Turn, main: Tip, commands: Sequence[str]) -> dict[str, CheckResult]:
+    """Run checks on main of which it is not known how they end there."""
+    spec, made = turn.task.spec, turn.task.change.work
     changed = made.touched if made else ()
     checks = turn.checks
     trial = Trial(
@@ -80,10 +100,9 @@ async def _judge(
         checks.known,
         checks.has_passed,
     )
-    facts = await tried_on_main(env, trial, verdict.unknown)
+    facts = await tried_on_main(env, trial, commands)
     await turn.note(facts)
-    found = {fact.command: fact.result for fact in facts if isinstance(fact, f.BaseChecked) and fact.result}
-    return judge(results, spec, known | found, last)
+    return {fact.command: fact.result for fact in facts if isinstance(fact, f.BaseChecked) and fact.result}
 
 
 async def lost_in(env: Env, made: Work, base: Commit, commit: Commit, verdict: Verdict) -> tuple[str, ...]:

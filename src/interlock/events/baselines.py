@@ -134,7 +134,8 @@ def carried_over(before: CheckResult | None, result: CheckResult) -> CheckResult
         return result
     if result.passed and (result.suite.names_passes or not before.suite.names_passes):
         return result
-    passed = dict.fromkeys((*before.suite.passed, *result.suite.passed))
+    gone = set(result.vanished)  # what an undo has taken along
+    passed = dict.fromkeys(name for name in (*before.suite.passed, *result.suite.passed) if name not in gone)
     return replace(result, suite=replace(result.suite, passed=tuple(passed)))
 
 

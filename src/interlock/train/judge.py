@@ -13,13 +13,15 @@ Rules:
    fewer than half as many pass as on a green main. Tests of a green main that no longer pass are named.
 7. A check that passed after it edited a file of the change is not green, unless it edits that file on main
    too: lock files, snapshots.
-8. A green check that counts failed tests without names is not green if it counts more than main: its
+8. An undo may take along the tests that it removes itself. They pass no more, and main's later checks do not
+   look for them.
+9. A green check that counts failed tests without names is not green if it counts more than main: its
    program does not tell by its exit status.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from interlock.model.outcome import CheckResult
@@ -51,12 +53,15 @@ class Verdict:
         return not self.red and not self.unknown and not self.blocked
 
 
-def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Results) -> Verdict:
+def judge(
+    results: Sequence[CheckResult], task: Task, base: Results, last: Results, taken: Collection[str] = ()
+) -> Verdict:
     """Hold against the candidate what it promised, what was green before, and what it broke in a red check.
 
     `base` is how checks end on the very tree it stands on, `last` how they ended when they last ran on main.
+    `taken`: tests that an undo removes.
     """
-    checks = [_judged(result, task, base, last) for result in results]
+    checks = [_judged(result, task, base, last, taken) for result in results]
     failed = [check for check in checks if not check.passed and not check.red_on_base]
     mine = [check for check in failed if check.command in task.done_when or _is_held(check, base)]
     others = [check.command for check in failed if check not in mine]
@@ -68,7 +73,9 @@ def judge(results: Sequence[CheckResult], task: Task, base: Results, last: Resul
     )
 
 
-def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> CheckResult:
+def _judged(
+    result: CheckResult, task: Task, base: Results, last: Results, taken: Collection[str]
+) -> CheckResult:
     before = base.get(result.command)
     rewrites = before.rewrites if before else ()
     result = replace(result, edited=tuple(path for path in result.edited if path not in rewrites))
@@ -86,7 +93,7 @@ def _judged(result: CheckResult, task: Task, base: Results, last: Results) -> Ch
         return _counted(result)
     if not (before.suite and before.suite.names_failures):
         return replace(result, red_on_base=task.red_main == RedMain.ALLOW)
-    return _compared(result, before, before.suite)
+    return _compared(result, before, before.suite, taken)
 
 
 def _is_held(check: CheckResult, base: Results) -> bool:
@@ -108,12 +115,15 @@ def _more_failed(result: CheckResult, before: CheckResult | None) -> int:
     return max(0, now.failed_count - (was.failed_count if was else 0))
 
 
-def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> CheckResult:
+def _compared(
+    result: CheckResult, before: CheckResult, was: SuiteResult, taken: Collection[str]
+) -> CheckResult:
     """A red check beside the same red check on main."""
     now = result.suite or SuiteResult()
     known, had, passes = set(was.failed), set(was.passed), set(now.passed)
     newly = [name for name in now.failed if name not in known]
-    gone = sorted(had - passes - set(newly))
+    gone = sorted(had - passes - set(newly) - set(taken))
+    left = tuple(sorted((had & set(taken)) - passes))
     other = _other_reason(result, before, now, was)
     found = replace(
         result,
@@ -121,14 +131,14 @@ def _compared(result: CheckResult, before: CheckResult, was: SuiteResult) -> Che
         newly_failing_count=len(newly),
         vanished=tuple(gone[:NAMED]),
         vanished_count=len(gone),
-        fewer_passed=max(0, was.passed_count - now.passed_count),
+        fewer_passed=max(0, was.passed_count - len(left) - now.passed_count),
         unlike_main=bool(other) or not now.names_failures,
         other_reason=other,
     )
     if newly or gone or found.fewer_passed or found.unlike_main:
         return _counted(found)
     gained = tuple(name for name in now.passed if name not in had)
-    return replace(found, red_on_base=True, suite=replace(now, passed=gained))
+    return replace(found, red_on_base=True, vanished=left, suite=replace(now, passed=gained))
 
 
 def _other_reason(result: CheckResult, before: CheckResult, now: SuiteResult, was: SuiteResult) -> str:

@@ -6,13 +6,15 @@ It is asked where no report counts the tests that ran. There the text of the tes
    collects tests goes by names (`*.sh`, `test_*`). One that may not be executed any more is as good as gone.
 2. So has one with fewer lines of code than before. Blank lines and comments are none.
 3. A diff that is too long to be read shows nothing of the files at its end: they count as lost.
-4. Beside a check with a report, only files that no such report is about are looked at (shell scripts and
+4. What undoes a change may take its tests along: those whose name stands in a line that it removes, in the
+   file that the report names for the test if it names one, and in no line that it adds there.
+5. Beside a check with a report, only files that no such report is about are looked at (shell scripts and
    others that are no source), and only whether they are gone.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from interlock.verify.sources import extension, is_source, is_test
@@ -27,8 +29,18 @@ _START = "diff --git "
 class _File:
     path: str
     is_gone: bool = False
-    balance: int = 0
-    """The lines of code that were added, less those that were removed."""
+    added: list[str] = field(default_factory=list)
+    """Lines of code."""
+    removed: list[str] = field(default_factory=list)
+
+    @property
+    def balance(self) -> int:
+        return len(self.added) - len(self.removed)
+
+    def takes(self, title: str) -> bool:
+        """Tell if the name of a test stands in a line that is gone, and in none that is new."""
+        word = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)")
+        return any(map(word.search, self.removed)) and not any(map(word.search, self.added))
 
 
 def files_of_tests(touched: Sequence[str]) -> tuple[str, ...]:
@@ -48,6 +60,20 @@ def lost_tests(diff: str, paths: Sequence[str], *, is_whole: bool, is_counted: b
     return tuple(dict.fromkeys(lost))[:MOST_NAMED]
 
 
+def removed_tests(diff: str, names: Iterable[str]) -> frozenset[str]:
+    """Return those of these tests that the diff of an undo removes (rule 4)."""
+    files = list(_files(diff))
+    return frozenset(name for name in names if any(_takes(each, name) for each in files))
+
+
+def _takes(each: _File, name: str) -> bool:
+    place, _, _ = name.partition("[")
+    path, separator, _ = place.partition("::")
+    title = re.split(r"::| > | \u203a ", place)[-1].partition(" (")[0].strip()
+    is_here = not separator or each.path == path or each.path.endswith(f"/{path}")
+    return bool(title) and is_here and each.takes(title)
+
+
 def _files(diff: str) -> Iterator[_File]:
     current: _File | None = None
     in_hunk = False
@@ -63,7 +89,7 @@ def _files(diff: str) -> Iterator[_File]:
         elif not in_hunk:
             current.is_gone = current.is_gone or _takes_away(current.path, line)
         elif line[:1] in ("+", "-") and not _COMMENT.match(line[1:]):
-            current.balance += 1 if line[0] == "+" else -1
+            (current.added if line[0] == "+" else current.removed).append(line[1:])
     if current:
         yield current
 
