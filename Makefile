@@ -4,6 +4,10 @@ PY := .venv/bin/python
 RUNTIME := .venv/.ready-runtime
 DEV := .venv/.ready-dev
 PROJECT_TOOLS := .venv/.ready-projects
+NODE := .venv/.ready-dashboard
+BROWSER := .venv/.ready-browser
+PAGE := src/interlock/ui/web/static/index.html
+PAGE_SOURCE := $(shell find dashboard -type f -not -path 'dashboard/node_modules/*' -not -name schema.d.ts)
 CODE := src tests $(wildcard bench) $(wildcard scripts)
 PINS := requirements/build.txt pyproject.toml scripts/setup.sh
 # Tests wait for processes and the disk a third of their time, so three of them fill two cores.
@@ -25,7 +29,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-night test-agents test-projects mutants audit check fix bench bench-short docs openapi lock changelog release setup clean
+.PHONY: help demo test test-all test-night test-agents test-projects test-browser dashboard mutants audit check fix bench bench-short docs openapi lock changelog release setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +46,7 @@ demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; u
 	@$(PY) -m interlock demo $(ARGS)
 
 test: $(DEV) ## the tests to run before each commit
-	@INTERLOCK_THOROUGH=$(THOROUGH) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects" $(ARGS)
+	@INTERLOCK_THOROUGH=$(THOROUGH) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m "not night and not agents and not projects and not browser" $(ARGS)
 
 test-all: ## the same, with the thorough tests: more variants, longer waits
 	@$(MAKE) --no-print-directory test THOROUGH=1/1
@@ -62,6 +66,20 @@ $(PROJECT_TOOLS): tests/projects/pins/package-lock.json $(DEV)
 
 test-projects: $(PROJECT_TOOLS) ## small real projects of eleven kinds, from `init` to a landing; KINDS=uv,c-make for some
 	@INTERLOCK_TEST_PROJECTS=$(KINDS) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m projects $(ARGS)
+
+$(NODE): requirements/dashboard.txt $(PINS)
+	@sh scripts/setup.sh dashboard
+
+$(PAGE): $(PAGE_SOURCE) scripts/dashboard.py $(NODE)
+	@$(PY) scripts/dashboard.py build
+
+dashboard: $(PAGE) ## check and build the dashboard; Node comes from PyPI, packages from npm
+
+$(BROWSER): requirements/browser.txt $(PINS)
+	@sh scripts/setup.sh browser
+
+test-browser: $(PAGE) $(BROWSER) $(DEV) ## the dashboard in headless Chromium, against real runs
+	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m browser $(ARGS)
 
 mutants: $(DEV) ## wrong changes of the source that a test should notice, and the share that one does; SEED=2 COUNT=10
 	@$(PY) -m scripts.mutants --seed $(SEED) --count $(COUNT) $(ARGS)
@@ -101,6 +119,9 @@ lock: $(DEV) ## compile the pins in requirements/ again
 		pyproject.toml requirements/build.in requirements/dev.in -o requirements/dev.txt
 	@$(LOCK) -c requirements/dev.txt requirements/bench.in -o requirements/bench.txt
 	@$(LOCK) -c requirements/dev.txt requirements/audit.in -o requirements/audit.txt
+	@$(LOCK) requirements/dashboard.in -o requirements/dashboard.txt
+	@$(LOCK) -c requirements/dev.txt requirements/browser.in -o requirements/browser.txt
+	@sh scripts/setup.sh dashboard && $(PY) scripts/dashboard.py lock
 
 changelog: $(DEV) ## gather changes/ into CHANGELOG.md
 	@$(PY) -m scripts.changelog
@@ -109,5 +130,6 @@ release: $(DEV) ## build sdist and wheel into dist/, try the wheel in an empty e
 	@$(PY) -m scripts.release
 
 clean: ## remove .venv and every cache
+	rm -rf dashboard/node_modules dashboard/src/api/schema.d.ts src/interlock/ui/web/static
 	rm -rf .venv .venv.lock .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	find src tests scripts $(wildcard bench) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make .venv ready. Usage: scripts/setup.sh runtime | dev
+# Make .venv ready. Usage: scripts/setup.sh runtime | dev | dashboard | browser
 #
 # 1. Needs only python3 (3.11 or newer), git (2.38 or newer) and a shell.
 # 2. Installs exactly the pinned, hashed sets in requirements/; which index they come from is pip's own setting.
@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 set_up=scripts/setup.sh
 
-wanted=${1:?usage: scripts/setup.sh runtime|dev}
+wanted=${1:?usage: scripts/setup.sh runtime|dev|dashboard|browser}
 venv=.venv
 
 fail() {
@@ -65,6 +65,18 @@ want_bubblewrap() {
         "Arch:           sudo pacman -S bubblewrap"; do printf '  %s\n' "$line" >&2; done
 }
 
+# The tests of the dashboard drive the system's own Chromium. Without it they say what is missing.
+want_chromium() {
+    for name in chromium chromium-browser google-chrome; do command -v "$name" >/dev/null 2>&1 && return; done
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing chromium, which the dashboard is tested in"
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null 2>&1 || true
+        command -v chromium >/dev/null 2>&1 && return
+    fi
+    fail "chromium is not installed, and the dashboard is tested in it" \
+        "Debian, Ubuntu: sudo apt-get install chromium" "Fedora:         sudo dnf install chromium"
+}
+
 # Debian splits venv's pip bootstrap into its own package.
 need_ensurepip() {
     "$1" -c 'import ensurepip, venv' >/dev/null 2>&1 && return
@@ -111,7 +123,10 @@ fill_venv() {
     checksum "$1" >"$mark"
 }
 
-case $wanted in runtime | dev) ;; *) fail "unknown set '$wanted'" "choose runtime or dev" ;; esac
+case $wanted in
+runtime | dev | dashboard | browser) ;;
+*) fail "unknown set '$wanted'" "choose runtime, dev, dashboard or browser" ;;
+esac
 need_git
 mkdir -p "$venv"
 if command -v flock >/dev/null 2>&1; then
@@ -120,5 +135,6 @@ if command -v flock >/dev/null 2>&1; then
 fi
 make_venv
 want_bubblewrap
+[ "$wanted" != browser ] || want_chromium
 fill_venv "$wanted"
-[ "$wanted" = runtime ] || checksum runtime >"$venv/.ready-runtime"
+[ "$wanted" != dev ] || checksum runtime >"$venv/.ready-runtime"

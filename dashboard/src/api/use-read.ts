@@ -1,0 +1,38 @@
+import { useEffect, useState } from "react"
+import { read, Refused } from "./client"
+
+export interface Read<T> {
+  data: T | null
+  /** Why there is no (new) data. */
+  error: string
+  status: number
+}
+
+/** A document of the API, read again when `version` changes; meanwhile the one before stays. Null path: nothing is read. */
+export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
+  const [found, set] = useState<Read<T> & { path: string | null }>({
+    path: null,
+    data: null,
+    error: "",
+    status: 0,
+  })
+  useEffect(() => {
+    if (path === null) return
+    const stop = new AbortController()
+    read<T>(path, stop.signal).then(
+      data => set({ path, data, error: "", status: 200 }),
+      (error: unknown) => {
+        if (stop.signal.aborted || !(error instanceof Error)) return
+        const status = error instanceof Refused ? error.status : 0
+        set(before => ({
+          path,
+          data: before.path === path ? before.data : null,
+          error: error.message,
+          status,
+        }))
+      },
+    )
+    return () => stop.abort()
+  }, [path, version])
+  return found.path === path ? found : { data: null, error: "", status: 0 }
+}

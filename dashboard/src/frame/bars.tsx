@@ -1,0 +1,226 @@
+import { Link } from "wouter"
+import { Button, Outcome } from "../parts/button"
+import { Cli } from "../parts/command"
+import { Glyph } from "../parts/glyph"
+import { Icon, Logo } from "../parts/icon"
+import { Inert } from "../parts/inert"
+import { clock, counted, lasting, useNow } from "../parts/time"
+import { useAct } from "../api/act"
+import { usePicture } from "../store/picture"
+import { holdView } from "../store/stream"
+import { VIEWS } from "../views"
+import type { View } from "../views/view"
+import { nextTheme, useTheme } from "./theme"
+
+const LISTED = VIEWS.filter(view => view.key)
+const TABS = ["now", "inbox", "timeline", "train"]
+
+function Count({ view }: { view: View }) {
+  const inbox = usePicture(state => state.inbox.length)
+  const train = usePicture(state => state.queue?.queue.length ?? 0)
+  if (view.name === "inbox" && inbox)
+    return (
+      <span className="pill needs" aria-label={`${inbox} need you`}>
+        {inbox}
+      </span>
+    )
+  if (view.name === "train" && train) return <span className="pill">{train}</span>
+  return null
+}
+
+function isCurrent(view: View, path: string): boolean {
+  return view.path === path || (view.name === "board" && path.startsWith("/tasks/"))
+}
+
+export function Nav({ path }: { path: string }) {
+  const theme = useTheme()
+  return (
+    <nav className="nav" aria-label="Pages">
+      <Link className="brand" href="/" aria-label="Interlock">
+        <Logo />
+        <span>Interlock</span>
+      </Link>
+      {LISTED.map(view => (
+        <Link
+          key={view.name}
+          href={view.path}
+          className="n"
+          title={view.title}
+          aria-label={view.title}
+          data-cli={view.command}
+          aria-current={isCurrent(view, path) ? "page" : undefined}
+        >
+          <Icon name={view.icon} />
+          <span>{view.title}</span>
+          <Count view={view} />
+          <span className="key" aria-hidden="true">
+            g {view.key}
+          </span>
+        </Link>
+      ))}
+      <div className="sp" />
+      <button
+        type="button"
+        className="n"
+        onClick={nextTheme}
+        aria-label={`Theme: ${theme || "from system"}`}
+        title="Theme"
+      >
+        <Icon name="theme" />
+        <span>Theme: {theme || "from system"}</span>
+      </button>
+    </nav>
+  )
+}
+
+export function Tabs({ path }: { path: string }) {
+  return (
+    <nav className="tabs" aria-label="Pages">
+      {LISTED.filter(view => TABS.includes(view.name)).map(view => (
+        <Link key={view.name} href={view.path} aria-current={isCurrent(view, path) ? "page" : undefined}>
+          <Icon name={view.icon} size={20} />
+          {view.title.replace("Merge train", "Train")}
+          <Count view={view} />
+        </Link>
+      ))}
+      <Link href="/more" aria-current={path === "/more" ? "page" : undefined}>
+        <Icon name="more" size={20} />
+        More
+      </Link>
+    </nav>
+  )
+}
+
+/** The pages that have no tab on a phone. */
+export function More() {
+  const theme = useTheme()
+  return (
+    <section className="card">
+      <h1 className="vh">More pages</h1>
+      {LISTED.filter(view => !TABS.includes(view.name)).map(view => (
+        <Link key={view.name} href={view.path} className="more">
+          <Icon name={view.icon} />
+          {view.title}
+        </Link>
+      ))}
+      <button type="button" className="more" onClick={nextTheme}>
+        <Icon name="theme" />
+        Theme: {theme || "from system"}
+      </button>
+    </section>
+  )
+}
+
+const LATE_SECONDS = 3
+const LOST_SECONDS = 30
+
+/** "live", or how old the picture is. */
+function Liveness() {
+  const link = usePicture(state => state.link)
+  const heard = usePicture(state => Math.floor(state.heard))
+  const seq = usePicture(state => state.seq)
+  const held = usePicture(state => state.held)
+  useNow()
+  if (link === "opening" || link === "denied") return null
+  const age = Math.max(0, Date.now() / 1000 - heard)
+  if (held) return <span className="live late">view paused at fact {seq}</span>
+  const late = link === "lost" || age > LATE_SECONDS + 1
+  if (!late)
+    return (
+      <span className="live" title={`Position in the log: ${seq}`}>
+        live
+      </span>
+    )
+  return (
+    <span className={`live ${age > LOST_SECONDS ? "lost" : "late"}`} role="status">
+      {link === "lost" ? "server lost, " : ""}last update {lasting(age)} ago
+      {link === "lost" && <code className="opt"> interlock serve</code>}
+    </span>
+  )
+}
+
+export function TopBar({ onSearch }: { onSearch: () => void }) {
+  const project = usePicture(state => state.project)
+  const branch = usePicture(state => state.frame?.main.branch ?? "")
+  const run = usePicture(state => state.frame?.run ?? null)
+  const held = usePicture(state => state.held)
+  const paused = usePicture(state => state.frame?.paused ?? false)
+  const act = useAct()
+  const pause = paused ? "unpause" : "pause"
+  return (
+    <header className="top">
+      <div className="crumb">
+        <b className="semi cut">
+          <Inert text={project || "Interlock"} links={false} />
+        </b>
+        {branch && (
+          <>
+            <span className="sep">/</span>
+            <span className="mid">{branch}</span>
+          </>
+        )}
+        {run && (
+          <>
+            <span className="sep only-wide">/</span>
+            <span className="dim only-wide">
+              {run.ended === null
+                ? `run started ${clock(run.started)}`
+                : `last run ended ${clock(run.ended)}`}
+            </span>
+          </>
+        )}
+      </div>
+      <Liveness />
+      <Outcome act={act.state === "refused" ? act : { ...act, state: "idle" }} />
+      <div className="sp" />
+      <button type="button" className="search" onClick={onSearch} aria-label="Find a task or run a command">
+        <Icon name="find" size={14} />
+        <span>Find or run a command</span>
+        <kbd>⌘K</kbd>
+      </button>
+      <Button
+        className="opt only-wide"
+        pressed={held}
+        hotkey="space"
+        title="Freezes this page only; agents go on"
+        onPress={() => holdView(!held)}
+      >
+        {held ? "Go on" : "Pause view"}
+      </Button>
+      {run?.live && (
+        <Button
+          className="opt"
+          line={`interlock ${pause}`}
+          title="Starts nothing new; agents at work go on to their end"
+          disabled={act.state === "busy"}
+          onPress={() => void act.run(pause, {})}
+        >
+          {paused ? "Unpause run" : "Pause run"}
+        </Button>
+      )}
+    </header>
+  )
+}
+
+/** One amber line on every page but Now and Inbox, which show the same at length. */
+export function AttentionLine({ path }: { path: string }) {
+  const inbox = usePicture(state => state.inbox)
+  const first = inbox[0]
+  if (!first || path === "/" || path === "/inbox") return <span />
+  return (
+    <div className="attn" role="status">
+      <Glyph mark={first.kind === "red-main" ? "failed" : "needs"} />
+      <b className="semi nw">{counted(inbox.length, "needs you", "need you")}</b>
+      <Link className="cut sp" href="/inbox">
+        {first.task && <span className="id">{first.task} </span>}
+        <Inert text={first.text} max={300} links={false} />
+      </Link>
+      <span className="opt row">
+        <Cli line="interlock inbox" />
+      </span>
+      <Link className="btn opt" href="/inbox">
+        Open inbox <kbd>g i</kbd>
+      </Link>
+    </div>
+  )
+}

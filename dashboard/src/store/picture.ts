@@ -1,0 +1,58 @@
+/** What the page knows of the project: one value, replaced part by part. */
+import { useCallback, useRef, useSyncExternalStore } from "react"
+import type { AgentRow, Frame, Item, QueueView, RadarDocument, TaskRow } from "../api/types"
+import { Store } from "./store"
+
+/** An agent, with moments in place of ages: ages are counted on by the page. */
+export type Agent = Omit<AgentRow, "quiet_seconds" | "running_seconds"> & {
+  quiet_since: number | null
+  running_since: number
+}
+
+export type Link =
+  /** The first snapshot is on its way. */
+  | "opening"
+  | "live"
+  /** The server does not answer; the page shows what it knew last. */
+  | "lost"
+  /** No token, or not this server's. */
+  | "denied"
+
+export interface Picture {
+  link: Link
+  /** Position in the log. */
+  seq: number
+  /** When the server was last heard, in seconds by the clock of this machine. */
+  heard: number
+  /** "Pause view": the page shows this moment until it is released. */
+  held: boolean
+  project: string
+  tasks: ReadonlyMap<string, TaskRow>
+  agents: ReadonlyMap<string, Agent>
+  frame: Frame | null
+  inbox: readonly Item[]
+  queue: QueueView | null
+  radar: RadarDocument | null
+}
+
+export const picture = new Store<Picture>({
+  link: "opening",
+  seq: 0,
+  heard: 0,
+  held: false,
+  project: "",
+  tasks: new Map(),
+  agents: new Map(),
+  frame: null,
+  inbox: [],
+  queue: null,
+  radar: null,
+})
+
+/** A part of the picture. The component is drawn again when that part is another value. */
+export function usePicture<Part>(select: (state: Picture) => Part): Part {
+  const kept = useRef(select)
+  kept.current = select
+  const read = useCallback(() => kept.current(picture.get()), [])
+  return useSyncExternalStore(picture.subscribe, read)
+}

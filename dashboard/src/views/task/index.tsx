@@ -1,0 +1,195 @@
+import { useMemo } from "react"
+import { useSearchParams } from "wouter"
+import { useRead } from "../../api/use-read"
+import type { TaskRow } from "../../api/types"
+import { useSay } from "../../frame/command-bar"
+import { useKeys } from "../../frame/keys"
+import { Empty, Skeleton } from "../../parts/empty"
+import { usePicture } from "../../store/picture"
+import type { View } from "../view"
+import { Conversation } from "./conversation"
+import { Diff, type Recipient } from "./diff"
+import { Facts } from "./facts"
+import { Header } from "./header"
+import { Output } from "./output"
+import { type ChangeDocument, type Comment, type SessionEvent, useTask, useVersion } from "./read"
+import "./task.css"
+import { useGrowing } from "./use-growing"
+
+const PANES = ["talk", "diff", "output", "facts"] as const
+type Pane = (typeof PANES)[number]
+const TITLES: Record<Pane, string> = { talk: "Conversation", diff: "Diff", output: "Output", facts: "Facts" }
+
+interface Events {
+  events: SessionEvent[]
+  next: number
+  cut: boolean
+}
+interface Text {
+  text: string
+  next: number
+  cut: boolean
+}
+interface ReviewDocument extends ChangeDocument {
+  review: { comments: Comment[] }
+  waits: boolean
+}
+
+function usePane(): [Pane, (pane: Pane) => void] {
+  const [search, setSearch] = useSearchParams()
+  const wanted = search.get("pane")
+  const pane = PANES.find(each => each === wanted) ?? "talk"
+  return [
+    pane,
+    next =>
+      setSearch(
+        before => {
+          before.set("pane", next)
+          return before
+        },
+        { replace: true },
+      ),
+  ]
+}
+
+function Change({ row, working }: { row: TaskRow; working: boolean }) {
+  const at = `/api/tasks/${encodeURIComponent(row.id)}`
+  const version = useVersion(row.id)
+  const review = useRead<ReviewDocument>(`${at}/review`, version)
+  const diff = useRead<ChangeDocument>(review.status === 0 || review.data ? null : `${at}/diff`, version)
+  const found = review.data ?? diff.data
+  if (!found) {
+    if (review.error && diff.error)
+      return (
+        <Empty title="No change yet" line={`interlock diff ${row.id}`}>
+          {working ? "The change of an attempt is here when the agent has ended." : diff.error}
+        </Empty>
+      )
+    return <Skeleton rows={10} />
+  }
+  const to: Recipient = review.data?.waits ? "review" : working ? "agent" : null
+  return (
+    <Diff
+      task={row.id}
+      text={found.diff}
+      cut={found.diff_cut}
+      comments={review.data?.review.comments ?? []}
+      to={to}
+    />
+  )
+}
+
+function Shown({ row }: { row: TaskRow }) {
+  const [pane, setPane] = usePane()
+  const { data, error } = useTask(row.id)
+  const working = usePicture(state => state.agents.has(row.id))
+  const attempt = data?.attempts.at(-1)?.attempt
+  const at = `/api/tasks/${encodeURIComponent(row.id)}`
+  const events = useGrowing<Events, SessionEvent>(
+    attempt ? `${at}/events?attempt=${attempt}` : null,
+    working,
+    answer => ({
+      ...answer,
+      rows: answer.events,
+    }),
+  )
+  const middle = pane === "output" ? "output" : "diff"
+  const output = useGrowing<Text, string>(
+    attempt && middle === "output" ? `${at}/output?attempt=${attempt}` : null,
+    working,
+    answer => ({ ...answer, rows: answer.text ? [answer.text] : [] }),
+  )
+  const canSay = row.state === "running" || row.state === "waiting"
+  useKeys(Object.fromEntries(PANES.map((each, index) => [String(index + 1), () => setPane(each)])))
+  useSay({ title: row.id, command: `interlock show ${row.id}` })
+  const tabs = useMemo(() => PANES, [])
+  return (
+    <>
+      <Header row={row} />
+      <div className="tabn" role="tablist" aria-label="Parts of the task">
+        {tabs.map((each, index) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            aria-selected={each === pane}
+            className={`tab-${each}`}
+            onClick={() => setPane(each)}
+          >
+            {TITLES[each]} <kbd>{index + 1}</kbd>
+          </button>
+        ))}
+      </div>
+      <div className={`tk show-${pane}`}>
+        <section className="cv" aria-label="Conversation" tabIndex={0}>
+          <div className="sec">
+            <h2>Conversation</h2>
+            <span className="dim cut">
+              {row.agent}
+              {attempt ? `, attempt ${attempt}` : ""}
+            </span>
+          </div>
+          {data ? (
+            <Conversation document={data} events={events.rows} cut={events.cut} canSay={canSay} />
+          ) : (
+            <Skeleton rows={6} />
+          )}
+        </section>
+        <section className="mid" aria-label={TITLES[middle]} tabIndex={0}>
+          <div className="sec">
+            <h2>{TITLES[middle]}</h2>
+            <span className="sp" />
+            <div className="seg">
+              <button type="button" aria-pressed={middle === "diff"} onClick={() => setPane("diff")}>
+                Diff
+              </button>
+              <button type="button" aria-pressed={middle === "output"} onClick={() => setPane("output")}>
+                Output
+              </button>
+            </div>
+          </div>
+          {middle === "diff" ? (
+            <Change row={row} working={working} />
+          ) : (
+            <Output task={row.id} output={output} live={working} />
+          )}
+        </section>
+        {data ? (
+          <Facts row={row} document={data} />
+        ) : (
+          <aside className="rt">{error || <Skeleton rows={8} />}</aside>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Page({ params }: { params: Record<string, string | undefined> }) {
+  const name = params.task ?? ""
+  const row = usePicture(state => state.tasks.get(name))
+  const ready = usePicture(state => state.frame !== null)
+  if (row) return <Shown key={name} row={row} />
+  if (!ready) return <Skeleton rows={10} />
+  return (
+    <Empty title={`There is no task ${name}`} line="interlock status">
+      ⌘K finds tasks by a part of their name.
+    </Empty>
+  )
+}
+
+export const task: View = {
+  name: "task",
+  title: "Task",
+  path: "/tasks/:task",
+  icon: "task",
+  command: "interlock show",
+  keys: [
+    ["a", "approve"],
+    ["r", "send back"],
+    ["c", "comment"],
+    ["n p", "file"],
+    ["1 2 3 4", "parts"],
+  ],
+  flush: true,
+  Page,
+}
