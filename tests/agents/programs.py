@@ -98,6 +98,8 @@ class Driven:
         return modules / ".bin"
 
 
+TOOLED = ("claude-code", "codex", "gemini", "opencode")
+"""Those that are given Interlock's own tools."""
 DRIVEN = {name: Driven(name) for name in PROGRAMS}
 
 

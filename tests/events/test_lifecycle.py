@@ -32,6 +32,7 @@ OWN_RULES = {
     f.MessageSaid,
     f.MessageDelivered,
     f.PermissionAnswered,
+    f.ProposalDeclined,
     f.NotesSaved,
     f.TaskEstimated,
     f.LessonsOffered,

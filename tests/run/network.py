@@ -1,7 +1,8 @@
 """A network for attempts that have no model and reach no host."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 from interlock.model.kinds import Wire
 from interlock.model.outcome import Order
@@ -18,6 +19,12 @@ class NoNetwork:
 
     @asynccontextmanager
     async def to_hosts(self, _order: Order, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_tools(
+        self, _serve: Callable[[Path, str], AbstractAsyncContextManager[None]]
+    ) -> AsyncIterator[Way]:
         yield Way()
 
     @asynccontextmanager

@@ -39,6 +39,10 @@ class LaunchContext:
     """The model proxy as the program sees it: `http://127.0.0.1:PORT`, without a path."""
     token: str = ""
     """The password of the proxy for this attempt. It is worth nothing outside."""
+    tools_url: str = ""
+    """The MCP server with Interlock's tools for this attempt, over HTTP; '' if there is none."""
+    tools_token: str = ""
+    """The password of that server."""
     hooks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Commands for hook events, for programs that run hooks themselves."""
     hooked_tools: str = ""

@@ -30,6 +30,8 @@ RETRIES = 3
 """Enough for two refusals in a row; by itself it tries for minutes."""
 ANSWER_MS = 180_000
 """Until an answer of the model begins."""
+TOOLS_FILE = "interlock-mcp.json"
+"""A file below its home: it holds a password, which is never a word of a command."""
 HOOK_SECONDS = 3600
 """The commands outside have limits of their own."""
 TOOLS = Tools(
@@ -66,6 +68,8 @@ class ClaudeCode:
             *(self.program, "--print", "--verbose"),
             *("--input-format", "stream-json", "--output-format", "stream-json", "--replay-user-messages"),
             *("--permission-mode", "bypassPermissions"),
+            # It takes several files, so an option follows.
+            *(("--mcp-config", f"{context.home}/{TOOLS_FILE}") if context.tools_url else ()),
             *(("--resume", context.resume) if context.resume else ("--session-id", context.session)),
             *(("--settings", compact(_settings(context))) if context.hooks else ()),
             *(("--model", agent.model) if agent.model else ()),
@@ -74,6 +78,7 @@ class ClaudeCode:
         return Launch(
             argv,
             {**_ENV, **({} if agent.login else _model(context))},
+            {TOOLS_FILE: compact(_tools(context))} if context.tools_url else {},
             account=(".claude/.credentials.json", ".claude.json") if agent.login else (),
             hosts=_HOSTS if agent.login else (),
             say=_message(context.prompt, _id(context, 0)),
@@ -95,6 +100,13 @@ _HOSTS = ("api.anthropic.com:443", "claude.ai:443", "console.anthropic.com:443",
 
 def _model(context: LaunchContext) -> dict[str, str]:
     return {"ANTHROPIC_BASE_URL": context.model_url, "ANTHROPIC_API_KEY": context.token}
+
+
+def _tools(context: LaunchContext) -> dict[str, object]:
+    """Return the server of our tools. Without `alwaysLoad` the model has to search for them first."""
+    headers = {"Authorization": f"Bearer {context.tools_token}"}
+    server = {"type": "http", "url": context.tools_url, "headers": headers, "alwaysLoad": True}
+    return {"mcpServers": {"interlock": server}}
 
 
 def _settings(context: LaunchContext) -> dict[str, object]:

@@ -24,6 +24,7 @@ from interlock.model.session import Event, EventKind, Usage
 MODEL = "gpt-5.5"
 PROVIDER = "interlock"
 KEY = "INTERLOCK_MODEL_TOKEN"
+TOOLS_KEY = "INTERLOCK_MCP_TOKEN"
 RETRIES = 3
 """Enough for two refusals in a row."""
 IDLE_MS = 180_000
@@ -55,6 +56,7 @@ class Codex:
             "analytics.enabled": False,
             "check_for_update_on_startup": False,
             **({} if agent.login else _provider(context)),
+            **(_tools(context) if context.tools_url else {}),
         }
         argv = (
             *(self.program, "exec", "--json", "--color", "never", "--disable", "plugins"),
@@ -66,6 +68,8 @@ class Codex:
             *("--", context.prompt),
         )
         env = {"CODEX_HOME": f"{context.home}/.codex", "TMPDIR": f"{context.home}/{TEMPORARY}"}
+        if context.tools_url:
+            env[TOOLS_KEY] = context.tools_token
         return Launch(
             argv,
             env if agent.login else {**env, KEY: context.token},
@@ -77,6 +81,16 @@ class Codex:
 
     def reader(self, context: LaunchContext) -> "CodexReader":
         return CodexReader(context.resume)
+
+
+def _tools(context: LaunchContext) -> dict[str, object]:
+    """Return the server of our tools. A call of one is never put to a person: nobody is there."""
+    values = {
+        "url": context.tools_url,
+        "bearer_token_env_var": TOOLS_KEY,
+        "default_tools_approval_mode": "approve",
+    }
+    return {f"mcp_servers.interlock.{name}": value for name, value in values.items()}
 
 
 def _provider(context: LaunchContext) -> dict[str, object]:

@@ -59,7 +59,7 @@ class Gemini:
         return Launch(
             argv,
             env,
-            {".gemini/settings.json": compact(_settings(agent.login))},
+            {".gemini/settings.json": compact(_settings(context))},
             account=(".gemini/oauth_creds.json", ".gemini/google_accounts.json") if agent.login else (),
             hosts=("cloudcode-pa.googleapis.com:443", "oauth2.googleapis.com:443") if agent.login else (),
         )
@@ -68,9 +68,12 @@ class Gemini:
         return GeminiReader(context.session)
 
 
-def _settings(login: bool) -> dict[str, object]:
-    kind = "oauth-personal" if login else "gemini-api-key"
+def _settings(context: LaunchContext) -> dict[str, object]:
+    kind = "oauth-personal" if context.agent.login else "gemini-api-key"
+    headers = {"Authorization": f"Bearer {context.tools_token}"}
+    server = {"httpUrl": context.tools_url, "headers": headers, "trust": True}
     return {
+        **({"mcpServers": {"interlock": server}} if context.tools_url else {}),
         "security": {"auth": {"selectedType": kind}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {

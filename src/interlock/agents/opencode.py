@@ -71,7 +71,7 @@ class Opencode:
 
 
 def _config(context: LaunchContext) -> dict[str, object]:
-    allowed = {"permission": {"*": "allow"}, "autoupdate": False, "share": "disabled"}
+    allowed = {"permission": {"*": "allow"}, "autoupdate": False, "share": "disabled", **_tools(context)}
     if context.agent.login:
         return allowed
     name = context.agent.model or MODEL
@@ -88,6 +88,13 @@ def _config(context: LaunchContext) -> dict[str, object]:
         "model": model,
         "small_model": model,
     }
+
+
+def _tools(context: LaunchContext) -> dict[str, object]:
+    """Return the server of our tools, if there is one."""
+    headers = {"Authorization": f"Bearer {context.tools_token}"}
+    server = {"type": "remote", "url": context.tools_url, "headers": headers, "oauth": False}
+    return {"mcp": {"interlock": server}} if context.tools_url else {}
 
 
 class OpencodeReader:

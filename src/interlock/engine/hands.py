@@ -6,7 +6,7 @@ already on main counts as landed.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
@@ -45,6 +45,7 @@ from interlock.model.outcome import (
     Merge,
     Move,
     Order,
+    ProposedTask,
     Report,
     Tip,
 )
@@ -137,7 +138,14 @@ def _news(turn: Turn) -> AttemptCallbacks:
     async def scope(paths: tuple[str, ...], why: str) -> None:
         await turn.note([f.ScopeRequested(*turn.key, paths=paths, why=why)])
 
-    return AttemptCallbacks(opened, lambda: turn.mention([f.AgentExited(*turn.key)]), asked, scope)
+    async def proposed(wanted: ProposedTask) -> None:
+        words = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
+        await turn.note([f.TaskProposed(*turn.key, **words)])
+
+    async def exited() -> None:
+        await turn.mention([f.AgentExited(*turn.key)])
+
+    return AttemptCallbacks(opened, exited, asked, scope, proposed)
 
 
 def _work_fact(turn: Turn, report: Report) -> f.Fact:

@@ -61,6 +61,7 @@ from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
 from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.proxy.hosts import hosts_of
+from interlock.run.attempt_tools import ServeTools
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
 from interlock.run.options import ExecutorOptions
@@ -210,7 +211,7 @@ class Project(Calls):
             self.settings.key_hosts,
         )
 
-    def env(self, tell: Tell = lambda _text: None) -> Env:
+    def env(self, tell: Tell = lambda _text: None, serve_tools: ServeTools | None = None) -> Env:
         """Everything an engine needs, for real. `tell` hears of trouble that is being waited for."""
         options = ExecutorOptions(
             self.network,
@@ -223,13 +224,13 @@ class Project(Calls):
                 self.settings.hook_timeout_seconds,
                 self.root,
             ),
+            serve_tools,
             self.brake,
         )
-        executor = LocalExecutor(self.workspaces, self.processes, self.state_dir, options)
         return Env(
             self.store,
             self.repository,
-            executor,
+            LocalExecutor(self.workspaces, self.processes, self.state_dir, options),
             self.checker,
             new_incarnation,
             self.processes.lease,
@@ -279,8 +280,7 @@ class Project(Calls):
         settings = self.settings
         linked = PROJECT_FILE if (self.root / PROJECT_FILE).is_symlink() else ""
         named = (FILE, INCLUDE_FILE, settings.graph, settings.prompt_template, linked)
-        ignores = self.place.settings.get("core.excludesfile")
-        own = [Path(ignores).expanduser()] if ignores else []
+        own = [Path(path).expanduser() for path in [self.place.settings.get("core.excludesfile")] if path]
         commands = (*itertools.chain.from_iterable(settings.hooks.values()), *self.place.started)
         started = started_outside(self.root, os.environ, commands)
         own += [setting_files(self.root, os.environ)[-1], *map(Path, self.place.settings_files)]

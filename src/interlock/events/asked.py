@@ -39,6 +39,20 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """A task that an agent proposes."""
+
+    attempt: int
+    id: str
+    goal: str
+    needs: tuple[str, ...] = ()
+    touches: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
+    time: float = 0.0
+    declined: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ScopeRequest:
     """An agent's request to edit more paths than were expected."""
 

@@ -3,12 +3,13 @@
 Which facts count is for the fold, and where they lead for `lifecycle`. Effects come before the move.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from interlock.events import facts as f
-from interlock.events.asked import Permission, Question
+from interlock.events.asked import Permission, Proposal, Question
 from interlock.events.baselines import kept
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
@@ -26,9 +27,11 @@ from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
 from interlock.model.outcome import WAITS, ErrorClass, Resume
 from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason, Why, said
-from interlock.model.task import Commit, PhaseKind
+from interlock.model.task import TASK_ID, Commit, PhaseKind
 
 PERMISSIONS_KEPT = 100
+PROPOSALS_KEPT = 20
+"""Of one task. Later ones do not count: its agents have proposed enough for a person to look at."""
 QUESTIONS_KEPT = 10
 REVIEWS_KEPT = 100
 COMMENTS_KEPT = 200
@@ -61,6 +64,16 @@ def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None
 def _permission_asked(task: TaskState, fact: f.PermissionAsked, _: Recorded) -> None:
     asked = Permission(fact.attempt, fact.call, fact.tool, fact.text)
     task.talk.permissions = [*task.talk.permissions[1 - PERMISSIONS_KEPT :], asked]
+
+
+def _task_proposed(task: TaskState, fact: f.TaskProposed, row: Recorded) -> None:
+    """Note the first proposal of this id: what a person reads must be what is accepted."""
+    is_new = all(known.id != fact.id for known in task.talk.proposals)
+    if is_new and re.fullmatch(TASK_ID, fact.id):  # a person is shown the id in a command
+        made = Proposal(
+            fact.attempt, fact.id, fact.goal, fact.needs, fact.touches, fact.done_when, time=row.time
+        )
+        task.talk.proposals = [*task.talk.proposals, made][:PROPOSALS_KEPT]
 
 
 def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None:
@@ -354,6 +367,7 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.PhaseStarted: _started,
     f.SessionOpened: _session_opened,
     f.PermissionAsked: _permission_asked,
+    f.TaskProposed: _task_proposed,
     f.QuestionAsked: _question_asked,
     f.QuestionAnswered: _question_answered,
     f.AgentExited: _agent_exited,

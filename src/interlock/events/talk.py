@@ -33,6 +33,14 @@ def _permission_answered(state: State, fact: f.PermissionAnswered, _: Recorded) 
     return {fact.task}
 
 
+def _proposal_declined(state: State, fact: f.ProposalDeclined, _: Recorded) -> set[TaskId]:
+    if task := state.tasks.get(fact.task):
+        task.talk.proposals = [
+            replace(made, declined=True) if made.id == fact.id else made for made in task.talk.proposals
+        ]
+    return set()
+
+
 def _notes_saved(state: State, fact: f.NotesSaved, _: Recorded) -> set[TaskId]:
     if task := state.tasks.get(fact.task):
         task.session.end = SessionEnd(fact.attempt, fact.reason, fact.summary, fact.path)
@@ -50,4 +58,5 @@ TALK_HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]]
     f.MessageDelivered: _nothing,
     f.PermissionAnswered: _permission_answered,
     f.NotesSaved: _notes_saved,
+    f.ProposalDeclined: _proposal_declined,
 }

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from interlock.events.asked import Permission, Question, Said, ScopeRequest, SessionEnd
+from interlock.events.asked import Permission, Proposal, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
@@ -197,6 +197,8 @@ class Talk:
     """Questions that its attempts ended with, oldest first; all but the last are answered."""
     requests: list[ScopeRequest] = field(default_factory=list)
     """Requests of its agents for scope, oldest first, with the answers."""
+    proposals: list[Proposal] = field(default_factory=list)
+    """Tasks that its agents proposed, oldest first; accepted ones are known to State under their id."""
 
 
 @dataclass(slots=True)

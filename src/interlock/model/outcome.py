@@ -120,6 +120,17 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedTask:
+    """A task that an agent proposes."""
+
+    id: str
+    goal: str
+    needs: tuple[str, ...] = ()
+    touches: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptCallbacks:
     """Callbacks to the engine while an attempt runs."""
 
@@ -132,6 +143,8 @@ class AttemptCallbacks:
     """The agent asks a person for leave: the call it is about, the tool, and what it wants to do."""
     scope: Callable[[tuple[str, ...], str], Awaitable[None]]
     """The agent wants to edit unexpected paths, and says why. `Executor.widen` has the answer."""
+    proposed: Callable[[ProposedTask], Awaitable[None]]
+    """The agent proposes another task."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ program has ended, for any reason.
 import asyncio
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,14 @@ from interlock.agents.adapter import Dialogue, Launch, LaunchContext
 from interlock.git.protocol import Workspace
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
-from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
+from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, ProposedTask, Report
 from interlock.model.process import Command, Ended, Exit, Processes
 from interlock.model.provider import provider_of
 from interlock.model.reason import Reason, Why
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
 from interlock.proxy.brake import Attendance
+from interlock.run.attempt_tools import AttemptTools
 from interlock.run.homes import Homes
 from interlock.run.hooks import SessionHooks
 from interlock.run.hooks.listener import RELAY, relays
@@ -93,6 +94,7 @@ class Conversation:
         place = folders_for(workspace, self._homes.open(order.task, order.attempt, before), self._log)
         prompt = write_prompt(order, place)
         self._scope = Scope(order.expected, place.path, self._clean_ask(news))
+        tools = AttemptTools(order, self._scope, self._take, self._ask_person, self._clean_proposal(news))
         hooks.guard = self._scope.objection
         if objection := await hooks.begin(prompt, resumed=bool(order.resume and order.resume.session)):
             return replace(
@@ -102,9 +104,14 @@ class Conversation:
             stack.callback(hooks.drop)
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
+            calling = await self._way_to_tools(stack, tools)
             native = relays(hooks.native, asking.forwarded_ports)
             context = replace(
-                launch_context(order, place, way, prompt), hooks=native, hooked_tools=hooks.tools
+                launch_context(order, place, way, prompt),
+                hooks=native,
+                hooked_tools=hooks.tools,
+                tools_url=calling.url,
+                tools_token=calling.token,
             )
             launch = self._installed(self._adapter.launch(context))
             if context.hooks:
@@ -112,7 +119,7 @@ class Conversation:
             stack.callback(self._homes.take_back, order.task, order.attempt)
             self._furnish(place, launch)
             hosts = await stack.enter_async_context(self._options.network.to_hosts(order, launch.hosts))
-            ready = self._command(place, launch, (way, hosts, asking))
+            ready = self._command(place, launch, (way, hosts, asking, calling))
             session = self._read(context)
             stack.callback(session.close)
             await self._announce(news, session.id)
@@ -163,6 +170,14 @@ class Conversation:
         if not hooks.native:
             return Way()
         return await stack.enter_async_context(self._options.network.to_hooks(hooks.respond))
+
+    async def _way_to_tools(self, stack: AsyncExitStack, tools: AttemptTools) -> Way:
+        serve = self._options.serve_tools
+        if serve is None:
+            return Way()
+        return await stack.enter_async_context(
+            self._options.network.to_tools(lambda path, token: serve(tools, path, token))
+        )
 
     def _installed(self, launch: Launch) -> Launch:
         """Put the real program in place of a package manager's loader."""
@@ -266,6 +281,25 @@ class Conversation:
             await news.scope(tuple(map(self._options.clean, paths)), self._options.clean(why))
 
         return ask
+
+    def _clean_proposal(self, news: AttemptCallbacks) -> Callable[[ProposedTask], Awaitable[None]]:
+        clean = self._options.clean
+
+        async def propose(wanted: ProposedTask) -> None:
+            lists = (wanted.needs, wanted.touches, wanted.done_when)
+            await news.proposed(
+                ProposedTask(wanted.id, clean(wanted.goal), *(tuple(map(clean, words)) for words in lists))
+            )
+
+        return propose
+
+    def _take(self, events: Sequence[Event]) -> None:
+        if self._session:
+            self._session.take(events)
+
+    def _ask_person(self, question: str) -> None:
+        if self._session:
+            self._session.ask(question)
 
     def _note(self, event: Event, news: AttemptCallbacks) -> None:
         """Record the program's own name for the session, and its requests for permission."""

@@ -71,7 +71,7 @@ async def _ignore(*_: object) -> None:
     pass
 
 
-NO_NEWS = AttemptCallbacks(opened=_ignore, exited=_ignore, asked=_ignore, scope=_ignore)
+NO_NEWS = AttemptCallbacks(opened=_ignore, exited=_ignore, asked=_ignore, scope=_ignore, proposed=_ignore)
 
 
 class LocalExecutor:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from interlock.model.kinds import Wire
@@ -43,6 +44,12 @@ class AttemptNetwork(Protocol):
 
     def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AbstractAsyncContextManager[Way]:
         """Open the way to these hosts, and to those that the project allows."""
+        ...
+
+    def to_tools(
+        self, serve: Callable[[Path, str], AbstractAsyncContextManager[None]]
+    ) -> AbstractAsyncContextManager[Way]:
+        """Open the way to the tools of the attempt: served on a socket, to callers that know a token."""
         ...
 
     def to_hooks(self, respond: Callable[[bytes], Awaitable[bytes]]) -> AbstractAsyncContextManager[Way]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
 from interlock.proxy.brake import ProviderBrake
+from interlock.run.attempt_tools import ServeTools
 from interlock.run.hooks import Hooks
 from interlock.run.network import AttemptNetwork
 
@@ -22,5 +23,7 @@ class ExecutorOptions:
     tell: Callable[[str], None] = lambda _text: None
     hooks: Hooks = field(default_factory=Hooks)
     """The user's commands that hear of sessions."""
+    serve_tools: ServeTools | None = None
+    """Serves the tools that agents may call; None: they have none of ours."""
     brake: ProviderBrake | None = None
     """Hears of refusals from programs that are logged in with an account."""

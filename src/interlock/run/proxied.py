@@ -4,9 +4,11 @@ A program that is alone in its network finds both on fixed forwarded ports. One 
 forwarded ports that are free there.
 """
 
+import os
+import secrets
 import socket
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,12 +21,14 @@ from interlock.model.provider import HOMES
 from interlock.model.sandbox import ForwardedPort
 from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
+from interlock.proxy.sockets import socket_path
 from interlock.run.hooks.listener import Respond, listen
 from interlock.run.network import ProxyRecord, Way
 
 MODEL_PORT = 18080
 HOSTS_PORT = 18081
 HOOKS_PORT = 18082
+TOOLS_PORT = 18083
 HERE = "127.0.0.1"
 
 
@@ -79,6 +83,18 @@ class ProxyNetwork:
     async def to_hooks(self, respond: Respond) -> AsyncIterator[Way]:
         async with listen(self.logs.parent / "sockets", respond) as path:
             yield Way(forwarded_ports=(ForwardedPort(self._port(HOOKS_PORT), path),))
+
+    @asynccontextmanager
+    async def to_tools(
+        self, serve: Callable[[Path, str], AbstractAsyncContextManager[None]]
+    ) -> AsyncIterator[Way]:
+        token = secrets.token_urlsafe(24)
+        with socket_path(self.logs.parent / "sockets", "t", os.environ) as path:
+            async with serve(path, token):
+                port = self._port(TOOLS_PORT)
+                url = f"http://{HERE}:{port}/mcp"
+                env = {"INTERLOCK_MCP_URL": url, "INTERLOCK_MCP_TOKEN": token}
+                yield Way(url, token, (ForwardedPort(port, str(path)),), env)
 
     def _port(self, usual: int) -> int:
         return usual if self.alone else _free_port()

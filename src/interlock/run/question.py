@@ -19,10 +19,12 @@ MESSAGE_CHARS = 4_000
 ASKING = frozenset(
     {
         *("askuserquestion", "ask_user_question", "ask_user", "ask_followup_question"),
-        *("request_user_input", "question"),
+        *("request_user_input", "question", "ask_person"),
     }
 )
-"""The tools of programs for asking people, in lower case."""
+"""The tools of programs for asking people, in lower case; the last one is ours."""
+_OURS = re.compile(r"^(?:mcp)?[_-]{0,2}interlock[_.:-]{1,2}")
+"""How programs name the server of a tool before the tool itself."""
 _LINE = re.compile(r"^[ \t]*::interlock[ \t]+ask\b[ \t]*(.*)", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|\(?\w{1,2}[.)])\s")
 _MARKS = ("?", "\uff1f", "\u061f")
@@ -33,7 +35,7 @@ _CLOSING = " \t\n*_`\"')]\u00bb\u201d\u2019"
 
 def is_asking(tool: str) -> bool:
     """Tell if it is a tool for asking people. Without a person at the terminal no program can run it."""
-    return tool.lower() in ASKING
+    return _OURS.sub("", tool.lower()) in ASKING
 
 
 class Closing:
@@ -51,6 +53,10 @@ class Closing:
             self._message = event.text
         elif event.kind is EventKind.TOOL:
             self._asked = _question_in(event.text) if is_asking(event.tool) else ""
+
+    def ask(self, question: str) -> None:
+        """Take a question in that it asked with our own tool, which some programs do not report."""
+        self._asked = question
 
     def asks(self, printed: str) -> Asking | None:
         """The question that it ended with. `printed` is the output of a program that only prints."""

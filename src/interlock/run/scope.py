@@ -8,7 +8,7 @@
 import asyncio
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 
@@ -60,10 +60,28 @@ class Scope:
             self._open.add(paths)
             await self._ask(paths, why)
 
+    async def request(self, words: Sequence[str], why: str) -> str:
+        """Ask for paths, and wait a moment for the answer; what the agent is told."""
+        inside = [path for word in words[:PATHS_MOST] if (path := self._inside(word))]
+        paths = tuple(path for path in dict.fromkeys(inside) if not self._is_its_own(path))
+        if not paths:
+            return "none of these paths needs a request: edit them" if inside else "no path in the workspace"
+        if self._asked >= ASKED_MOST:
+            return "too many requests; go on without an answer"
+        loop = asyncio.get_running_loop()
+        waiting = [self._waiting.setdefault(path, loop.create_future()) for path in paths]
+        await self.ask(paths, why.strip()[:WHY_CHARS])
+        done, _ = await asyncio.wait(waiting, timeout=ANSWER_SECONDS)
+        for path in paths:
+            self._waiting.pop(path, None)
+        if not done:
+            return "no answer yet; go on, you are told when there is one"
+        return next((told for one in done if (told := one.result())), f"you may edit {', '.join(paths)}")
+
     async def objection(self, told: Mapping[str, object]) -> str:
         """A program is about to use a tool: why it must not edit that file, or ''."""
         path = self._edited(told)
-        if not path or path in self._granted or any(matches(glob, path) for glob in self._expected):
+        if not path or self._is_its_own(path):
             return ""
         if self._asked >= ASKED_MOST:
             return ""
@@ -89,6 +107,9 @@ class Scope:
             if not future.done():
                 future.set_result("" if granted else answer_text(paths, granted, why))
         return bool(waiting)
+
+    def _is_its_own(self, path: str) -> bool:
+        return path in self._granted or any(matches(glob, path) for glob in self._expected)
 
     def _edited(self, told: Mapping[str, object]) -> str:
         given = told.get("tool_input")

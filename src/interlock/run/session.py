@@ -77,6 +77,9 @@ class SessionRecord:
             for listener in self.on_event:
                 listener(event)
 
+    def ask(self, question: str) -> None:
+        self._closing.ask(self._clean(question))
+
     def _kept(self, event: Event) -> Event:
         return replace(
             event, text=self._clean(event.text)[:TEXT_CHARS], path=self._clean(event.path)[:TEXT_CHARS]

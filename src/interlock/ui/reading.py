@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from interlock.engine.identity import in_charge
-from interlock.events.asked import Permission
+from interlock.events.asked import Permission, Proposal
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Held, task_resource
@@ -54,6 +54,11 @@ async def history(store: Store, task: TaskId) -> list[Recorded]:
 def _is_about(row: Recorded, task: TaskId) -> bool:
     named = getattr(row.fact, "task", None)
     return getattr(named, "id", named) == task
+
+
+def open_proposals(state: State, task: TaskState) -> list[Proposal]:
+    """Return the tasks that agents of this one proposed and no person has decided about."""
+    return [made for made in task.talk.proposals if not made.declined and not state.knows(TaskId(made.id))]
 
 
 def open_permissions(task: TaskState) -> list[Permission]:

@@ -37,6 +37,9 @@ def choose(op: Json, conversation: Conversation) -> Chosen | None:
     """The tool call for `op`, or None when the client has no tool that could do it."""
     if op["op"] == "call":
         return op["tool"], op.get("arguments", {})
+    if op["op"] == "ours":
+        found = (tool.name for tool in conversation.tools if tool.name.endswith(op["tool"]))
+        return next(found, f"mcp__interlock__{op['tool']}"), op["arguments"]
     by_operation: dict[str, Callable[[Json, Conversation], Chosen | None]] = {
         "write": _write,
         "edit": _edit,

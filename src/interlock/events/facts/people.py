@@ -28,6 +28,14 @@ class TaskAccepted(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class ProposalDeclined(Fact):
+    """A person declined a task that the agent of `task` had proposed."""
+
+    task: TaskId
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskRemoved(Fact):
     """A task is no longer in the graph file that it came from."""
 

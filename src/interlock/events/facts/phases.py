@@ -50,6 +50,17 @@ class PermissionAsked(PhaseFact):
 
 
 @dataclass(frozen=True, slots=True)
+class TaskProposed(PhaseFact):
+    """An agent proposes another task. Nothing starts before a person has accepted it."""
+
+    id: str = ""
+    goal: str = ""
+    needs: tuple[str, ...] = ()
+    touches: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionAsked(PhaseFact):
     """An agent ended its session with a question. The task waits for a person, and has not failed."""
 

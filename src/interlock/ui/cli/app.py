@@ -83,6 +83,7 @@ COMMANDS: dict[str, Entry] = {
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
     "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
+    "accept": Entry("Act", f"{_HERE}.accept", "Accept or decline a task that an agent proposed."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),
     "reset": Entry("Act", f"{_HERE}.acts", "Release a stuck task and start it again."),
     "cancel": Entry("Act", f"{_HERE}.acts", "Stop a task, or the whole run with --all."),
@@ -98,6 +99,7 @@ COMMANDS: dict[str, Entry] = {
     "gc": Entry("Act", f"{_HERE}.gc", "Remove files that are no longer needed, never unmerged work."),
     "config": Entry("Set up", f"{_HERE}.config", "Show or change settings, and the source of each."),
     "trust": Entry("Set up", f"{_HERE}.trust", "Agree to values of a repository that widen the sandbox."),
+    "mcp": Entry("Set up", f"{_HERE}.mcp", "Serve tools for an editor or agent of yours, over MCP."),
     "schema": Entry("Set up", f"{_HERE}.init", "Print the JSON schema of task-graph.yaml."),
     "completion": Entry("Set up", f"{_HERE}.completion", "Set up tab completion for bash, fish or zsh."),
 }
@@ -239,6 +241,15 @@ def _show_version(context: click.Context, option: click.Parameter, wanted: bool)
     context.exit()
 
 
+def _show_skill(context: click.Context, option: click.Parameter, wanted: bool) -> None:  # noqa: ARG001 - click's signature
+    if not wanted or context.resilient_parsing:
+        return
+    from interlock.ui.words.skill import SKILL
+
+    click.echo(SKILL, nl=False)
+    context.exit()
+
+
 def _commit_of(checkout: Path) -> str:
     """The short name of the commit that is checked out; empty where git is missing or has none."""
     import asyncio
@@ -271,6 +282,14 @@ class UnknownCommand(UserError):
     expose_value=False,
     callback=_show_version,
     help="Show the version and exit.",
+)
+@click.option(
+    "--skill",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_skill,
+    help="Print a short guide for an agent of yours and exit.",
 )
 @click.pass_context
 def interlock(context: click.Context) -> int | None:

@@ -50,6 +50,8 @@ from interlock.ui.cli.session import actor, read, run_async
 from interlock.ui.cli.status import verdict
 from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
+from interlock.ui.mcp.agents import serve_agents
+from interlock.ui.mcp.tools import is_installed
 from interlock.ui.plain import counted
 from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines
@@ -248,7 +250,8 @@ async def _work(invocation: Invocation, project: Project, options: Options) -> i
         view.see(row, state)
         notices.hear(row)
 
-    engine = Engine(project.env(view.tell), options, see, view.tell)
+    serve_tools = serve_agents if is_installed() else None
+    engine = Engine(project.env(view.tell, serve_tools), options, see, view.tell)
     with _signals(engine, view) as interrupted:
         async with metrics_served(project.settings.metrics_port, lambda: _metrics(engine)), view.on(engine):
             state = await engine.run()

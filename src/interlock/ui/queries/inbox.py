@@ -8,7 +8,8 @@ from interlock.events.state import TaskState
 from interlock.model.radar import MAIN
 from interlock.model.reason import Reason, Value, Why
 from interlock.ui.queries.review import commands_for
-from interlock.ui.reading import Reading, open_permissions
+from interlock.ui.reading import Reading, open_permissions, open_proposals
+from interlock.ui.words.proposals import proposal_text
 from interlock.ui.words.radar import overlap_text
 from interlock.ui.words.reasons import reason_text
 from interlock.ui.words.red_main import broken_main, broken_text, mend_command, reverting
@@ -21,7 +22,8 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`red-main`, `review`, `question`, `permission`, `pull-request`, `failed`, `paused` or `overlap`."""
+    """`red-main`, `review`, `question`, `permission`, `pull-request`, `failed`, `proposal`, `paused` or
+    `overlap`."""
     task: str
     text: str
     message: str
@@ -38,6 +40,7 @@ def items(reading: Reading) -> list[Item]:
         *_red_main(reading),
         *(item for task in tasks for item in _asked(reading, task)),
         *(_failed(task) for task in tasks if task.stage is Stage.FAILED),
+        *(item for task in tasks for item in _proposed(reading, task)),
         *_paused(reading, tasks),
         *_overlaps(reading),
     ]
@@ -67,6 +70,13 @@ def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
         ref = f"{name}/{leave.attempt}/{leave.call}"
         commands = (f"interlock answer {name} allow", f"interlock answer {name} deny")
         yield Item(ref, "permission", name, text, "", task.since, commands)
+
+
+def _proposed(reading: Reading, task: TaskState) -> Iterator[Item]:
+    for made in open_proposals(reading.state, task):
+        ref = f"{task.spec.id}/{made.id}"
+        commands = (f"interlock accept {ref}", f"interlock accept --decline {ref}")
+        yield Item(ref, "proposal", task.spec.id, proposal_text(made), "", made.time, commands)
 
 
 def _failed(task: TaskState) -> Item:

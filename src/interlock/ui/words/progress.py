@@ -9,7 +9,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.evidence import Evidence, Gap, weigh
 from interlock.model.outcome import CheckResult
-from interlock.ui.plain import counted, inert, one_line
+from interlock.ui.plain import counted, inert, one_line, shortened
 from interlock.ui.words.causes import opened_text, standing_text
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, gap_text, known_text
@@ -18,6 +18,8 @@ from interlock.ui.words.radar import gone_text, overlap_text
 from interlock.ui.words.reasons import in_brief, reason_text
 from interlock.ui.words.red_main import found_text
 from interlock.ui.words.remedies import after_failure
+
+GOAL_CHARS = 120
 
 # Any: each phrase takes the one kind of fact it is listed under.
 PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
@@ -126,6 +128,11 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f'{fact.task}: asks: {" ".join(fact.text.split())}. Next: interlock answer {fact.task} "..."',
     ),
     f.QuestionAnswered: lambda fact: ("", f"{fact.task}: answered by a person: {fact.text}"),
+    f.TaskProposed: lambda fact: (
+        "yellow",
+        f"{fact.task}: proposes {fact.id}: {shortened(fact.goal, GOAL_CHARS)}. "
+        f"Next: interlock accept {fact.task}/{fact.id}",
+    ),
     f.PermissionAsked: lambda fact: (
         "yellow",
         f"{fact.task}: waits for permission: {fact.tool} {fact.text}. "

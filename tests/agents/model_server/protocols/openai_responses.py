@@ -66,7 +66,10 @@ def _items(reply: Reply) -> list[Json]:
 
 
 def _call_item(call: Call) -> Json:
-    shared: Json = {"call_id": call.id, "name": call.name, "status": "completed"}
+    # Codex knows the tools of a server, which it does not declare at first, by the server and the tool.
+    server, _, name = call.name.rpartition("__")
+    named = {"namespace": server, "name": name} if server.startswith("mcp__") else {"name": call.name}
+    shared: Json = {"call_id": call.id, "status": "completed", **named}
     if isinstance(call.arguments, str):
         return {"type": "custom_tool_call", "id": f"ctc_{call.id}", "input": call.arguments, **shared}
     return {
