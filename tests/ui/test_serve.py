@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.events.facts import Paused, QuestionAsked, RunStarted, TaskRetried
+from interlock.events.facts import Paused, QuestionAsked, RunStarted, TaskProposed, TaskRetried
 from scripts.openapi import FILE, text
 from tests.ui.conftest import Lab, task
 from tests.ui.serving import Server, serving
@@ -117,6 +117,19 @@ def test_a_question_is_answered_from_the_browser(lab: Lab) -> None:
         (item,) = server.get("/api/inbox")["items"]
         assert (item["kind"], item["next"][0]) == ("question", 'interlock answer a "..."')
         assert server.post("/api/actions/answer", task="a", text="the new one").status == 200
+        assert server.get("/api/inbox")["items"] == []
+
+
+def test_a_proposed_task_is_declined_from_the_browser(lab: Lab) -> None:
+    lab.accept(task("a"))
+    lab.take_charge(RunStarted("r", "h", 1, 3))
+    epoch = lab.start("a").epoch
+    lab.write(TaskProposed("a", 1, "implement", epoch, id="b", goal="More"))  # type: ignore[arg-type]  # a name
+    with serving(lab.root) as server:
+        (item,) = server.get("/api/inbox")["items"]
+        assert (item["kind"], item["next"][0]) == ("proposal", "interlock accept a/b")
+        answer = server.post("/api/actions/accept", proposal="a/b", decline=True)
+        assert (answer.status, answer.json["cli"]) == (200, "interlock accept --decline a/b")
         assert server.get("/api/inbox")["items"] == []
 
 

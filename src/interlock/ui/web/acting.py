@@ -72,6 +72,13 @@ class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     parent: Text = ""
 
 
+class Proposed(Struct, frozen=True, forbid_unknown_fields=True):
+    """A task that an agent proposed, as `PARENT/ID` or `ID`."""
+
+    proposal: Name
+    decline: bool = False
+
+
 class Undoing(Struct, frozen=True, forbid_unknown_fields=True):
     """Landed tasks, or commits of main."""
 
@@ -239,6 +246,21 @@ async def _undo(deed: Deed) -> Acted:
     return Acted(acted.cli, (name,), acted.live)
 
 
+async def _accept(deed: Deed) -> Acted:
+    from interlock.engine.loading import load_state
+    from interlock.ui.actions.proposals import accept_proposal, decline_proposal, find_proposal
+
+    async with deed.served.for_work() as project:
+        state = await load_state(project.store)
+        parent, made = find_proposal(state, deed.ask.proposal)
+        if deed.ask.decline:
+            await decline_proposal(project.store, parent, made, actor())
+        else:
+            await accept_proposal(project, state, parent, made, actor())
+    acted = deed.done(("accept", *(["--decline"] if deed.ask.decline else []), deed.ask.proposal))
+    return Acted(acted.cli, () if deed.ask.decline else (made.id,), acted.live)
+
+
 ACTIONS: tuple[Action, ...] = (
     Action("retry", OnTasks, _on_tasks(("retry",), retry), "Give failed or cancelled tasks new attempts."),
     Action("reset", OnTasks, _on_tasks(("reset",), reset), "Release stuck tasks and start them again."),
@@ -248,6 +270,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("unpause", OnTaskOrAll, _unpause, "Unpause the project, or one task."),
     Action("say", Message, _say, "Send a message to the agent of a task."),
     Action("answer", Message, _answer, "Answer a question, or a request for permission.", scope=Scope.DECIDE),
+    Action("accept", Proposed, _accept, "Accept or decline a proposed task.", scope=Scope.DECIDE),
     Action("add", NewTask, _add, "Add a task beside the graph file."),
     Action("hold", OnTasks, _each(("queue", "hold"), _hold), "Keep changes of tasks from landing."),
     Action("release", OnTasks, _each(("queue", "release"), _release), "Let held changes go on to main."),
