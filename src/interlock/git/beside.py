@@ -92,10 +92,10 @@ class CheckoutLayers:
             await asyncio.to_thread(self._sweep)
 
     async def _find(self) -> Shown:
-        home = self._home / uuid.uuid4().hex[:12]
+        home, lock = await asyncio.to_thread(_made_and_locked, self._home)
         folder = home / "files"
-        folder.mkdir(parents=True)
-        self._locks.append(_locked(home))
+        self._locks.append(lock)
+        folder.mkdir()
         if len(self._locks) == 1:
             await asyncio.to_thread(self._sweep)
         found = await look_for_ignored(self._place, home / "modules")
@@ -111,14 +111,9 @@ class CheckoutLayers:
     def _sweep(self) -> None:
         """Remove what processes that are gone have left."""
         for folder in self._home.glob("*"):
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
+            with contextlib.suppress(OSError), _opened(folder) as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 remove_tree(folder)
-            except OSError:
-                continue
-            finally:
-                os.close(lock)
 
 
 def _content(shown: Shown) -> str:
@@ -175,10 +170,24 @@ def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0 and path.suffix not in (".py", ".pyi", ".typed")
 
 
-def _locked(folder: Path) -> int:
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    return lock
+def _made_and_locked(home: Path) -> tuple[Path, int]:
+    """Make a folder, again if another process has swept it away before it was locked."""
+    while True:
+        folder = home / uuid.uuid4().hex[:12]
+        folder.mkdir(parents=True)
+        with contextlib.suppress(FileNotFoundError), _opened(folder) as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            if os.fstat(lock).st_nlink:
+                return folder, os.dup(lock)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 # Layers of a set-up: the files that it made and that git does not track.
