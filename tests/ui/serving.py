@@ -67,7 +67,7 @@ class Server:
         assert answer.status == 200, (path, answer)
         return answer.json
 
-    def post(self, path: str, **body: object) -> Answer:
+    def post(self, path: str, /, **body: object) -> Answer:
         return self.send("POST", path, body, Authorization=f"Bearer {self.token}")
 
     @contextmanager

@@ -13,8 +13,8 @@ from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Commit, TaskId
 from interlock.ui.cli.check_checkup import check_finding
-from interlock.ui.cli.findings import Health
 from interlock.ui.cli.trying import in_words
+from interlock.ui.queries.findings import Health
 from tests.ui.conftest import Lab, git, task
 
 DAY = 86_400

@@ -5,6 +5,7 @@ Only a person decides: the callers refuse an agent, and each fact names who wrot
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from interlock.engine.loading import catch_up
 from interlock.engine.quote import quoted
@@ -15,7 +16,11 @@ from interlock.events.task_parts import Comment, Review
 from interlock.model.errors import UsageError
 from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
+from interlock.ui.queries.review import review_of
 from interlock.ui.reading import Reading
+
+if TYPE_CHECKING:  # what starts git takes long to import
+    from interlock.git.screening import Screening
 
 MOST_CHARS = 4_000
 FEEDBACK_CHARS = 40_000
@@ -115,6 +120,16 @@ def _check_text(text: str) -> None:
             f"a note or comment has at most {MOST_CHARS} characters, this one has {len(text)}",
             "put longer texts into the task's goal",
         )
+
+
+async def spot_in_change(screening: "Screening", task: TaskState, spot: Spot) -> Spot:
+    """The place with its lines, as the change in review leaves the file."""
+    content = await screening.read(review_of(task).commit, spot.path)
+    if not content:
+        touched = task.change.work.touched if task.change.work else ()
+        hint = f"it changes {', '.join(touched[:3])}" if touched else "interlock review"
+        raise UsageError(f"the change of {task.spec.id} has no text in a file {spot.path}", hint)
+    return in_file(spot, content.decode("utf-8", "replace"))
 
 
 def in_file(spot: Spot, content: str) -> Spot:

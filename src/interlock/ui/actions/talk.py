@@ -27,15 +27,20 @@ class Delivery:
     """An agent was at work whose program takes messages."""
 
 
-async def send_message(store: Store, reading: Reading, task: TaskState, text: str, actor: str) -> Delivery:
-    """Write the message down, and wait a moment until an agent has it."""
+async def write_message(store: Store, task: TaskState, text: str, actor: str) -> int:
+    """Write a message down for the agent of a task; the number of its fact."""
     check_message(text)
     if task.stage is Stage.DONE:
         raise UsageError(
             f"{task.spec.id} has landed, so no agent will read it",
             "add a new task to the graph for the rest of the work",
         )
-    message = (await store.append([MessageSaid(task.spec.id, text)], actor))[-1].seq
+    return (await store.append([MessageSaid(task.spec.id, text)], actor))[-1].seq
+
+
+async def send_message(store: Store, reading: Reading, task: TaskState, text: str, actor: str) -> Delivery:
+    """Write the message down, and wait a moment until an agent has it."""
+    message = await write_message(store, task, text, actor)
     can_hear = reading.is_live and task.has_agent and _takes_messages(task)
     return Delivery(await _delivered_to(store, message) if can_hear else None, can_hear)
 

@@ -16,9 +16,9 @@ from interlock.model.process import Command, inherit
 from interlock.model.sandbox import Grant
 from interlock.model.task import Agent
 from interlock.run.program import folders_of
-from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.cli.found import INSTALL
 from interlock.ui.plain import inert
+from interlock.ui.queries.findings import Finding, bad, good, warning
 
 VERSION_SECONDS = 30.0
 """Some are large programs on a cold disk."""

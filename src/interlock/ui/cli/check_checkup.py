@@ -12,8 +12,8 @@ from interlock.events.facts import CanaryTried
 from interlock.model.outcome import CheckResult
 from interlock.model.task import all_inputs
 from interlock.plan import Graph
-from interlock.ui.cli.findings import Finding, bad, good, warning
 from interlock.ui.cli.trying import in_words
+from interlock.ui.queries.findings import Finding, bad, good, warning
 from interlock.ui.words.checks import lacking, main_text
 from interlock.ui.words.evidence import canary_text, wrong_copy_fix, wrong_copy_text
 

@@ -1,7 +1,5 @@
 """The examinations of `doctor`. Each looks at one thing, changes nothing, and never stops the others."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -15,7 +13,6 @@ from interlock.engine.publishers import try_publisher
 from interlock.engine.settings import load, store_address
 from interlock.events.facts import CanaryTried
 from interlock.events.record import verify_chain
-from interlock.git.checkout import CheckoutState
 from interlock.git.command import find_repository
 from interlock.git.discover import discover, parse_version
 from interlock.git.lineage import read_lineage
@@ -29,20 +26,16 @@ from interlock.sandbox.unprivileged import unprivileged
 from interlock.ui.actions.observed import record_canary
 from interlock.ui.cli.agent_checkup import agent_findings, other_agents
 from interlock.ui.cli.check_checkup import Keep, check_findings
-from interlock.ui.cli.findings import Finding, Health, bad, good, warning
 from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.session import actor, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
+from interlock.ui.examined import branch_findings, disk_findings, state_findings
 from interlock.ui.opening import identify
 from interlock.ui.plain import counted, listed
+from interlock.ui.queries.findings import Finding, Health, bad, good, warning
 from interlock.ui.reading import all_rows
 from interlock.ui.words.limits import delayed_text
-
-LOW_BYTES = 1 << 30
-"""Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
-EMPTY_BYTES = 100 << 20
-
 
 Examination = Callable[[Project], Awaitable[list[Finding]]]
 
@@ -137,48 +130,6 @@ async def _statements(project: Project) -> list[Finding]:
     return [good("statements", f"landed commits get a{' signed' if signed else 'n unsigned'} statement")]
 
 
-async def _branch(project: Project) -> list[Finding]:
-    place = project.place
-    tip = await project.repository.tip()
-    await project.repository.refuse_absent_files()
-    findings = [good("branch", f"work lands on {place.branch}, now at {tip.commit[:12]}")]
-    checkout = await project.repository.checkout()
-    if checkout.held:
-        findings.append(warning("checkout", checkout.held, "git status"))
-    elif checkout.state is CheckoutState.DIRTY:
-        some = ", ".join(checkout.dirty[:3])
-        text = f"uncommitted changes ({some}): changes to the same files wait to land"
-        findings.append(good("checkout", text))
-    elif not place.head and place.work_tree:
-        text = "HEAD is detached; this checkout does not follow landed changes"
-        findings.append(warning("checkout", text, f"git switch {place.branch}"))
-    else:
-        findings.append(good("checkout", checkout.state.value))
-    findings += [
-        warning("lock", f"{lock} is old", f"if no git is running: rm '{lock}'")
-        for lock in project.repository.old_locks()
-    ]
-    return findings
-
-
-async def _state_folder(project: Project) -> list[Finding]:
-    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return [bad("state", f"{folder} cannot be written to", f"chmod u+rwx '{folder}'")]
-    made = "" if project.state_dir.exists() else " (made by the first run)"
-    return [good("state", f"{project.state_dir}{made}")]
-
-
-async def _disk(project: Project) -> list[Finding]:
-    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
-    free = shutil.disk_usage(folder).free
-    text = f"{free / (1 << 30):.1f} GiB free"
-    if free >= LOW_BYTES:
-        return [good("disk", text)]
-    health = Health.BAD if free < EMPTY_BYTES else Health.WARNING
-    return [Finding("disk", health, text, "interlock gc --older-than 1h")]
-
-
 async def _log(project: Project) -> list[Finding]:
     await identify(project.store, read_lineage(project.state_dir), note)
     reading = await read(project.store)
@@ -249,12 +200,12 @@ def _containment() -> Finding:
 
 
 _EXAMINATIONS: dict[str, Examination] = {
-    "branch": _branch,
+    "branch": branch_findings,
     "signing": _signing,
     "publishing": _publishing,
     "statements": _statements,
-    "state": _state_folder,
-    "disk": _disk,
+    "state": state_findings,
+    "disk": disk_findings,
     "log": _log,
     "trust": _trust,
     "network": _network,

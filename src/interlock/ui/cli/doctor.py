@@ -6,9 +6,9 @@ from interlock.model.errors import UsageError
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.checkup import check_up
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.findings import Finding, Health
 from interlock.ui.cli.output import Invocation, paint, say, say_json
 from interlock.ui.cli.session import run_async
+from interlock.ui.queries.findings import Finding, Health
 
 COLORS = {Health.OK: "green", Health.WARNING: "yellow", Health.BAD: "red"}
 

@@ -11,7 +11,7 @@ from interlock.model.errors import UserError
 from interlock.model.setup import Setup
 from interlock.plan import Graph
 from interlock.ui.cli.detecting import SetupFound, detect
-from interlock.ui.cli.findings import Finding, good, warning
+from interlock.ui.queries.findings import Finding, good, warning
 
 MOST_NAMED = 3
 

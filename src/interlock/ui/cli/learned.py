@@ -1,6 +1,7 @@
 """`interlock errors` and `lessons`: each failure once, and what attempts taught about it."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -119,7 +120,9 @@ def _show_one(invocation: Invocation, state: State, trouble: FailureGroup, folde
         past = f" ({case.ended})" if case.ended else ""
         where = f"{case.task} attempt {case.attempt}, {case.phase}"
         lines.append(f"  {clock(case.time)}  {where}: {one_line(inert(case.summary))}{past}{log}")
-    say_listing(invocation, lambda: failure_document(state, trouble) | {"cases": trouble.cases}, lines)
+    say_listing(
+        invocation, lambda: asdict(failure_document(state, trouble)) | {"cases": trouble.cases}, lines
+    )
 
 
 @cli_command("lessons")

@@ -14,14 +14,13 @@ from interlock.engine.loading import catch_up
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
 from interlock.model.errors import EnvironmentProblem, UsageError
-from interlock.model.task import PhaseKind
 from interlock.store.protocol import Store
 from interlock.ui.attempt_files import attempt_file, open_regular
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say, say_line, say_listing
 from interlock.ui.cli.session import ProjectLog, opened, read
 from interlock.ui.plain import inert
-from interlock.ui.queries.attempts import AttemptStory, attempt_of, attempts_of
+from interlock.ui.queries.attempts import AttemptStory, attempt_of, attempts_of, is_at_work
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading, history
 from interlock.ui.words.sessions import decode, event_line
@@ -72,7 +71,7 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
         printer = Printer(path, invocation.json, as_events)
         if path.exists() and not path.is_file():
             raise EnvironmentProblem(f"{path} is not a regular file", "move it away, then try again")
-        if not path.exists() and not _is_at_work(task, story):
+        if not path.exists() and not is_at_work(task, story):
             raise UsageError(
                 f"the output of attempt {story.attempt} was deleted", f"interlock show {task.spec.id}"
             )
@@ -85,15 +84,10 @@ async def show_log(invocation: Invocation, name: str, wanted: LogPart) -> None:
             note(f"the attempt has no session events; its raw output: interlock logs {task.spec.id} --raw")
 
 
-def _is_at_work(task: TaskState, story: AttemptStory) -> bool:
-    is_agent = task.phase.kind is PhaseKind.AGENT
-    return task.stage is Stage.RUNNING and is_agent and task.attempt == story.attempt
-
-
 async def _follow(
     store: Store, reading: Reading, story: AttemptStory, task: TaskState, printer: "Printer"
 ) -> None:
-    while _is_at_work(task, story):
+    while is_at_work(task, story):
         await store.wait(reading.state.seq, POLL_SECONDS)
         await catch_up(store, reading.state)
         printer.print_new()

@@ -14,7 +14,7 @@ from interlock.events.task_parts import Review
 from interlock.model.durations import lasting
 from interlock.model.errors import UsageError
 from interlock.model.outcome import CheckResult
-from interlock.ui.actions.review import approve, comment, in_file, reject, spot_of
+from interlock.ui.actions.review import approve, comment, reject, spot_in_change, spot_of
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import (
     Invocation,
@@ -216,12 +216,7 @@ async def comment_command(invocation: Invocation, task: str, place: str, text: t
     async with open_project(invocation.project, tell=note) as project:
         reading = await read(project.store)
         found = find(reading.state, task)
-        content = await project.screening.read(review_of(found).commit, spot.path)
-        if not content:
-            touched = found.change.work.touched if found.change.work else ()
-            hint = f"it changes {', '.join(touched[:3])}" if touched else "interlock review"
-            raise UsageError(f"the change of {found.spec.id} has no text in a file {spot.path}", hint)
-        spot = in_file(spot, content.decode("utf-8", "replace"))
+        spot = await spot_in_change(project.screening, found, spot)
         await comment(project.store, reading, found, spot, " ".join(text).strip(), actor)
     name = found.spec.id
     document = {"task": name, "path": spot.path, "line": spot.line}

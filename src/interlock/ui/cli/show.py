@@ -32,7 +32,14 @@ from interlock.ui.queries.attempts import (
     in_groups,
     task_document,
 )
-from interlock.ui.queries.explain import Cause, explain, explain_commit, names_commit, waited_text
+from interlock.ui.queries.explain import (
+    Cause,
+    ExplainDocument,
+    explain,
+    explain_commit,
+    names_commit,
+    waited_text,
+)
 from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
 from interlock.ui.reading import Reading, history, open_permissions
 from interlock.ui.words.checks import REUSED
@@ -244,7 +251,7 @@ def explain_command(invocation: Invocation, what: str) -> None:
     texts = [one_line(inert(cause.text)) for cause in causes]
     texts[0], texts[-1] = paint(texts[0], "cyan"), paint(texts[-1], "cyan")
     lines = (f"{'  ' * cause.depth}{text}" for cause, text in zip(causes, texts, strict=True))
-    say_listing(invocation, lambda: {"about": what, "causes": causes}, lines)
+    say_listing(invocation, lambda: ExplainDocument(what, causes), lines)
 
 
 async def _explain(invocation: Invocation, what: str) -> list[Cause]:

@@ -15,10 +15,10 @@ from interlock.model.errors import Declined, GraphError, UsageError
 from interlock.model.task import Agent
 from interlock.plan import parse
 from interlock.ui.cli.app import cli_command
-from interlock.ui.cli.findings import Finding, bad, good
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
 from interlock.ui.plain import counted
+from interlock.ui.queries.findings import Finding, bad, good
 
 FIX = "interlock trust"
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 
 from interlock.events import facts as f
 from interlock.events.asked import Question, ScopeRequest
+from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.events.task_parts import Candidate
@@ -13,7 +14,7 @@ from interlock.model.errors import UsageError
 from interlock.model.forecast import Forecast
 from interlock.model.outcome import WAITS, CheckResult, Resolved
 from interlock.model.reason import Reason, Why
-from interlock.model.task import Task
+from interlock.model.task import PhaseKind, Task
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 from interlock.ui.queries.tasks import TaskRow
@@ -104,30 +105,44 @@ OUTCOMES: dict[type[f.Fact], str] = {
 }
 
 
-def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
-    stories: dict[int, AttemptStory] = {}
-    for row in history:
-        fact = row.fact
+class Stories:
+    """The attempts of one task, as its facts are read."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, AttemptStory] = {}
+
+    @property
+    def stories(self) -> list[AttemptStory]:
+        return list(self._found.values())
+
+    def add(self, fact: f.Fact, time: float) -> None:
+        stories = self._found
         if isinstance(fact, f.PhaseStarted):
             story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
-            story.phases.append(_begin(fact, row.time))
+            story.phases.append(_begin(fact, time))
         elif isinstance(fact, f.CandidateBuilt) and fact.attempt in stories:
             _build(stories[fact.attempt], fact)
         elif isinstance(fact, f.BuildStarted) and stories:
-            list(stories.values())[-1].phases.append(_begin_build(fact, row.time))
+            list(stories.values())[-1].phases.append(_begin_build(fact, time))
         elif isinstance(fact, f.BuildEnded):
-            _end_build(stories.values(), fact, row.time)
+            _end_build(stories.values(), fact, time)
         elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
-            _end(stories[fact.attempt], fact, row.time)
+            _end(stories[fact.attempt], fact, time)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
-            _take_away(stories.values(), type(fact).__name__, row.time)
+            _take_away(stories.values(), type(fact).__name__, time)
         elif isinstance(fact, f.NotesSaved) and fact.attempt in stories:
             phase = stories[fact.attempt].phases[0]
             phase.notes, phase.said = fact.path, fact.summary
         elif isinstance(fact, f.WorkspaceArchived) and fact.attempt in stories:
             phase = stories[fact.attempt].phases[-1]
             phase.archived, phase.usage = fact.ref, fact.usage or phase.usage
-    return list(stories.values())
+
+
+def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
+    found = Stories()
+    for row in history:
+        found.add(row.fact, row.time)
+    return found.stories
 
 
 def _begin(fact: f.PhaseStarted, time: float) -> PhaseStory:
@@ -223,6 +238,12 @@ def change_ends(task: TaskState, stories: list[AttemptStory], attempt: int | Non
         f"{name} has no change yet" if attempt is None else f"attempt {attempt} of {name} made no change",
         f"interlock explain {name}",
     )
+
+
+def is_at_work(task: TaskState, story: AttemptStory) -> bool:
+    """True while the agent of this attempt works."""
+    is_agent = task.phase.kind is PhaseKind.AGENT
+    return task.stage is Stage.RUNNING and is_agent and task.attempt == story.attempt
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines, resolved_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
 from interlock.ui.words.radar import beside_text
-from interlock.ui.words.reasons import as_read, in_words, reason_object, reason_text
+from interlock.ui.words.reasons import ReasonObject, as_read, in_words, reason_object, reason_text
 from interlock.ui.words.remedies import next_command
 
 DEPTH = 8
@@ -50,8 +50,16 @@ class Cause:
     depth: int
     task: str
     text: str
-    reason: dict[str, object] | None = None
+    reason: ReasonObject | None = None
     """The reason as data, if the line gives the reason of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainDocument:
+    """The document of `interlock explain`."""
+
+    about: str
+    causes: list[Cause]
 
 
 def explain(

@@ -1,5 +1,6 @@
 """Failures and lessons as programs get them, and the command that helps against a failure."""
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 from interlock.events.lifecycle import Stage
@@ -47,21 +48,41 @@ def next_step(state: State, trouble: FailureGroup) -> str:
     return f"interlock show {trouble.tasks[-1]}"
 
 
-def failure_document(state: State, trouble: FailureGroup) -> dict[str, object]:
-    return {
-        "id": trouble.id,
-        "error": trouble.error,
-        "what": trouble.what,
-        "example": trouble.example or None,
-        "tasks": trouble.tasks,
-        "open": trouble.open,
-        "times": len(trouble.cases),
-        "first": trouble.cases[0].time,
-        "last": trouble.cases[-1].time,
-        "past_it": trouble.endings,
-        "lesson": trouble.lesson or None,
-        "next": next_step(state, trouble),
-    }
+@dataclass(frozen=True, slots=True)
+class FailureObject:
+    """A failure with all its tasks, for programs."""
+
+    id: str
+    error: str
+    what: str
+    example: str | None
+    tasks: tuple[str, ...]
+    open: tuple[str, ...]
+    """Those that still have it."""
+    times: int
+    first: float
+    last: float
+    past_it: tuple[str, ...]
+    """How tasks got past it."""
+    lesson: str | None
+    next: str
+
+
+def failure_document(state: State, trouble: FailureGroup) -> FailureObject:
+    return FailureObject(
+        id=trouble.id,
+        error=trouble.error,
+        what=trouble.what,
+        example=trouble.example or None,
+        tasks=trouble.tasks,
+        open=trouble.open,
+        times=len(trouble.cases),
+        first=trouble.cases[0].time,
+        last=trouble.cases[-1].time,
+        past_it=trouble.endings,
+        lesson=trouble.lesson or None,
+        next=next_step(state, trouble),
+    )
 
 
 def lesson_document(known: LessonState) -> dict[str, object]:

@@ -78,8 +78,16 @@ def commands_for(name: str) -> tuple[str, ...]:
     return (f"interlock review {name}", f"interlock approve {name}", f'interlock reject {name} -m "..."')
 
 
-def reviews_document(reading: Reading) -> dict[str, object]:
-    return {"reviews": [review_row(task) for task in in_review(reading)], "time": reading.now}
+@dataclass(frozen=True, slots=True)
+class ReviewsDocument:
+    """The document of `interlock review`."""
+
+    reviews: list[ReviewRow]
+    time: float
+
+
+def reviews_document(reading: Reading) -> ReviewsDocument:
+    return ReviewsDocument([review_row(task) for task in in_review(reading)], reading.now)
 
 
 def checks_of(history: list[Recorded], commit: str) -> tuple[CheckResult, ...]:
@@ -89,17 +97,30 @@ def checks_of(history: list[Recorded], commit: str) -> tuple[CheckResult, ...]:
     return next((fact.checks for fact in passed), ())
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewDocument:
+    """The document of `interlock review TASK`."""
+
+    review: ReviewRow
+    waits: bool
+    approved_by: str | None
+    checks: tuple[CheckResult, ...]
+    diff: str
+    diff_cut: bool
+    time: float
+
+
 def review_document(
     reading: Reading, task: TaskState, checks: tuple[CheckResult, ...], diff: str
-) -> dict[str, object]:
+) -> ReviewDocument:
     """One change with its evidence and its diff."""
     review = review_of(task)
-    return {
-        "review": review_row(task),
-        "waits": task.in_review is not None,
-        "approved_by": review.by if review.approved else None,
-        "checks": checks,
-        "diff": diff[:DIFF_CHARS],
-        "diff_cut": len(diff) > DIFF_CHARS,
-        "time": reading.now,
-    }
+    return ReviewDocument(
+        review=review_row(task),
+        waits=task.in_review is not None,
+        approved_by=review.by if review.approved else None,
+        checks=checks,
+        diff=diff[:DIFF_CHARS],
+        diff_cut=len(diff) > DIFF_CHARS,
+        time=reading.now,
+    )

@@ -85,8 +85,13 @@ def _in_charge_then(state: State) -> Held | None:
     return Held(Claim(CONTROLLER, run.generation, run.holder), expires_in_seconds=1.0)
 
 
+def reading_of(state: State) -> Reading:
+    """The reading of a past moment: the run was in charge then, if it had not ended."""
+    return Reading(state, state.time, _in_charge_then(state), {})
+
+
 def reading_at(log: Sequence[Recorded], position: int) -> Reading:
     state = State()
     for row in log[:position]:
         apply(state, row)
-    return Reading(state, state.time, _in_charge_then(state), {})
+    return reading_of(state)

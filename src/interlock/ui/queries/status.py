@@ -197,10 +197,10 @@ def alike_failures(state: State) -> list[tuple[Symptom, list[TaskId]]]:
     return alike(state)
 
 
-def status_document(reading: Reading) -> StatusDocument:
+def status_document(reading: Reading, eta: "Eta | None" = None) -> StatusDocument:
     board = Board(reading.state)
     found = rows(reading, board=board)
-    around = frame(reading, board, found, ETA)
+    around = frame(reading, board, found, eta or ETA)
     return StatusDocument(tasks=found, **{each.name: getattr(around, each.name) for each in fields(around)})
 
 

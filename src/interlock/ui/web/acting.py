@@ -5,85 +5,33 @@ To add one: write its function, and a line in `ACTIONS`.
 
 import shlex
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
-
-from msgspec import Meta, Struct
+from dataclasses import dataclass, replace
+from typing import Any
 
 from interlock.events.state import TaskState
 from interlock.model.task import Origin, OriginKind
-from interlock.ui.actions.talk import answer_permissions, answer_question, send_message
+from interlock.ui.actions.observed import record_lost_landings
+from interlock.ui.actions.review import Spot, approve, comment, reject, spot_in_change
+from interlock.ui.actions.talk import answer_permissions, answer_question, write_message
 from interlock.ui.actions.tasks import add_task, bump, cancel, pause, reset, retry, stop_run, unpause
 from interlock.ui.opening import actor
 from interlock.ui.queries.tasks import find
 from interlock.ui.reading import Reading
+from interlock.ui.web.bodies import (
+    Decision,
+    Message,
+    NewTask,
+    OnRun,
+    OnTask,
+    OnTaskOrAll,
+    OnTasks,
+    Proposed,
+    Rejection,
+    Remark,
+    Undoing,
+)
 from interlock.ui.web.project import Served
 from interlock.ui.web.scopes import Scope
-
-Name = Annotated[str, Meta(min_length=1, max_length=200)]
-Text = Annotated[str, Meta(max_length=4_000)]
-Names = Annotated[list[Name], Meta(min_length=1, max_length=200)]
-Globs = Annotated[list[Text], Meta(max_length=200)]
-
-
-class OnTasks(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some tasks."""
-
-    tasks: Names
-    why: Text = ""
-    """Why, for the log; `retry` gives it to the next attempt, or answers a question with it."""
-
-
-class OnTask(Struct, frozen=True, forbid_unknown_fields=True):
-    """One task."""
-
-    task: Name
-
-
-class OnTaskOrAll(Struct, frozen=True, forbid_unknown_fields=True):
-    """One task, or the project."""
-
-    task: Name | None = None
-    why: Text = ""
-
-
-class OnRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """The run."""
-
-    why: Text = ""
-
-
-class Message(Struct, frozen=True, forbid_unknown_fields=True):
-    """A text for the agent of a task."""
-
-    task: Name
-    text: Annotated[str, Meta(min_length=1, max_length=4_000)]
-
-
-class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
-    """A task beside the graph file."""
-
-    id: Name
-    goal: Annotated[str, Meta(min_length=1, max_length=20_000)]
-    needs: Globs = []
-    touches: Globs = []
-    done_when: Globs = []
-    agent: Text = ""
-    parent: Text = ""
-
-
-class Proposed(Struct, frozen=True, forbid_unknown_fields=True):
-    """A task that an agent proposed, as `PARENT/ID` or `ID`."""
-
-    proposal: Name
-    decline: bool = False
-
-
-class Undoing(Struct, frozen=True, forbid_unknown_fields=True):
-    """Landed tasks, or commits of main."""
-
-    targets: Names
-    include_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +88,7 @@ def _on_tasks(words: tuple[str, ...], change: Changing, flag: str = "-m") -> Do:
 
     async def do(deed: Deed) -> Acted:
         ask, log = deed.ask, deed.served.log
-        await deed.served.record_lost_landings(deed.reading)
+        await record_lost_landings(log.store, deed.reading, log.state_dir.parent, actor())
         tasks = deed.found(*ask.tasks)
         await change(log.store, tasks, ask.why, actor())
         return deed.done((*words, *(task.spec.id for task in tasks), *_option(flag, ask.why)), tasks)
@@ -197,7 +145,7 @@ async def _stop(deed: Deed) -> Acted:
 
 async def _say(deed: Deed) -> Acted:
     tasks = deed.found(deed.ask.task)
-    await send_message(deed.served.log.store, deed.reading, tasks[0], deed.ask.text, actor())
+    await write_message(deed.served.log.store, tasks[0], deed.ask.text, actor())
     return deed.done(("say", tasks[0].spec.id, deed.ask.text), tasks)
 
 
@@ -208,6 +156,32 @@ async def _answer(deed: Deed) -> Acted:
     else:
         await answer_permissions(deed.served.log.store, deed.reading, task, deed.ask.text, actor())
     return deed.done(("answer", task.spec.id, deed.ask.text), tasks)
+
+
+async def _approve(deed: Deed) -> Acted:
+    ask, tasks = deed.ask, deed.found(*deed.ask.tasks)
+    await approve(deed.served.log.store, deed.reading, tasks, ask.note, actor(), ask.change)
+    return deed.done(("approve", *_decided(ask, tasks)), tasks)
+
+
+async def _reject(deed: Deed) -> Acted:
+    ask, (task,) = deed.ask, deed.found(deed.ask.task)
+    await reject(deed.served.log.store, deed.reading, task, ask.note, actor(), ask.change)
+    return deed.done(("reject", *_decided(ask, [task])), [task])
+
+
+def _decided(ask: Decision | Rejection, tasks: Sequence[TaskState]) -> list[str]:
+    names = [str(task.spec.id) for task in tasks]
+    return [*names, *_option("-m", ask.note), *_option("--change", ask.change)]
+
+
+async def _comment(deed: Deed) -> Acted:
+    ask, (task,) = deed.ask, deed.found(deed.ask.task)
+    async with deed.served.for_reading() as project:
+        spot = await spot_in_change(project.screening, task, Spot(ask.path, ask.line))
+    await comment(deed.served.log.store, deed.reading, task, spot, ask.text, actor())
+    place = f"{ask.path}:{ask.line}" if ask.line else ask.path
+    return deed.done(("comment", task.spec.id, place, ask.text), [task])
 
 
 async def _add(deed: Deed) -> Acted:
@@ -228,8 +202,7 @@ async def _add(deed: Deed) -> Acted:
         *_option("--agent", ask.agent),
         *_option("--parent", ask.parent),
     ]
-    acted = deed.done(("add", ask.id, ask.goal, *options))
-    return Acted(acted.cli, (task.id,), acted.live)
+    return replace(deed.done(("add", ask.id, ask.goal, *options)), tasks=(task.id,))
 
 
 async def _undo(deed: Deed) -> Acted:
@@ -242,8 +215,7 @@ async def _undo(deed: Deed) -> Acted:
         plan, main = await undo_plan(project, state, ask.targets, include_later=ask.include_later)
         name = await undo(project, state, plan, main, actor())
     words = ("undo", *ask.targets, *(["--include-later"] if ask.include_later else []), "--yes")
-    acted = deed.done(words)
-    return Acted(acted.cli, (name,), acted.live)
+    return replace(deed.done(words), tasks=(name,))
 
 
 async def _accept(deed: Deed) -> Acted:
@@ -257,8 +229,8 @@ async def _accept(deed: Deed) -> Acted:
             await decline_proposal(project.store, parent, made, actor())
         else:
             await accept_proposal(project, state, parent, made, actor())
-    acted = deed.done(("accept", *(["--decline"] if deed.ask.decline else []), deed.ask.proposal))
-    return Acted(acted.cli, () if deed.ask.decline else (made.id,), acted.live)
+    words = ("accept", *(["--decline"] if deed.ask.decline else []), deed.ask.proposal)
+    return replace(deed.done(words), tasks=() if deed.ask.decline else (made.id,))
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -271,6 +243,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("say", Message, _say, "Send a message to the agent of a task."),
     Action("answer", Message, _answer, "Answer a question, or a request for permission.", scope=Scope.DECIDE),
     Action("accept", Proposed, _accept, "Accept or decline a proposed task.", scope=Scope.DECIDE),
+    Action("approve", Decision, _approve, "Approve changes: they may land.", scope=Scope.DECIDE),
+    Action("reject", Rejection, _reject, "Send a change back to its agent.", scope=Scope.DECIDE),
+    Action("comment", Remark, _comment, "Comment on a change in review.", scope=Scope.DECIDE),
     Action("add", NewTask, _add, "Add a task beside the graph file."),
     Action("hold", OnTasks, _each(("queue", "hold"), _hold), "Keep changes of tasks from landing."),
     Action("release", OnTasks, _each(("queue", "release"), _release), "Let held changes go on to main."),
@@ -282,7 +257,6 @@ ACTIONS: tuple[Action, ...] = (
 
 async def act(served: Served, action: Action, ask: object) -> Acted:
     """Do it on the project as it is now; what was done."""
-    reading = await served.look()
-    acted = await action.do(Deed(served, reading, ask))
-    await served.catch_up()
-    return Acted(acted.cli, acted.tasks, acted.live, served.state.seq)
+    async with served.acting() as reading:
+        acted = await action.do(Deed(served, reading, ask))
+    return replace(acted, seq=served.state.seq)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from interlock.engine.loading import catch_up, load_state
 from interlock.events.record import Recorded
 from interlock.events.state import State
-from interlock.ui.actions.observed import record_lost_landings
 from interlock.ui.at_work import Watcher
-from interlock.ui.opening import ProjectLog, actor
+from interlock.ui.opening import ProjectLog
 from interlock.ui.reading import Reading, look
+from interlock.ui.web.past import Past
 
 if TYPE_CHECKING:
     from interlock.engine.project import Project
+    from interlock.git.repository import GitRepository
 
 
 class Served:
@@ -26,6 +27,8 @@ class Served:
         self.log = log
         self.state = state
         self.watcher = Watcher(log.state_dir, log.root)
+        self.past = Past(log.store, state)
+        self._repository: GitRepository | None = None
         self._lock = asyncio.Lock()
         self._clock = asyncio.get_running_loop().time
         self._looked_at = 0.0
@@ -59,10 +62,34 @@ class Served:
         """Wait until there is a new fact, at most so long."""
         return await self.log.store.wait(self.state.seq, seconds)
 
-    async def record_lost_landings(self, reading: Reading) -> None:
-        """Bring the State up to what main says, as the commands do that act on tasks."""
+    @asynccontextmanager
+    async def acting(self) -> AsyncIterator[Reading]:
+        """The State for an action, which may bring it up to date: nothing else does meanwhile."""
         async with self._lock:
-            await record_lost_landings(self.log.store, reading, self.log.state_dir.parent, actor())
+            await catch_up(self.log.store, self.state)
+            reading = await look(self.log.store, self.state)
+            yield reading
+            await catch_up(self.log.store, self.state)
+
+    async def repository(self) -> "GitRepository":
+        """The repository, to show what is in it."""
+        if self._repository is None:
+            from interlock.git.discover import discover
+            from interlock.git.repository import GitRepository
+
+            self._repository = GitRepository(await discover(self.root, self.log.settings.branch))
+        return self._repository
+
+    @asynccontextmanager
+    async def for_reading(self) -> AsyncIterator["Project"]:
+        """The project with its repository, for what looks and leaves nothing behind."""
+        from interlock.engine.project import Project
+
+        loaded = self.log.loaded
+        place = (await self.repository()).place
+        yield Project(
+            place, loaded.settings, self.log.store, loaded.origins, trust=loaded.trust, asked=loaded.asked
+        )
 
     @asynccontextmanager
     async def for_work(self) -> AsyncIterator["Project"]:

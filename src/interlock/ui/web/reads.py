@@ -1,30 +1,35 @@
-"""The routes that show something: parameters, and the queries that answer."""
+"""The routes about a whole project: parameters, and the queries that answer."""
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta, Raw
 
-from interlock.events.state import TaskState
-from interlock.model.errors import UsageError
-from interlock.ui.attempt_files import located
+from interlock.engine.host import HostReading, LocalHost
+from interlock.ui.examined import branch_findings, disk_findings, state_findings
 from interlock.ui.queries.agents import AgentRow
-from interlock.ui.queries.attempts import TaskDocument, attempts_of, task_document
+from interlock.ui.queries.clutch import clutch_view
+from interlock.ui.queries.facts import fact_document
+from interlock.ui.queries.findings import Finding
+from interlock.ui.queries.graph import GraphDocument, graph_document
 from interlock.ui.queries.inbox import InboxDocument, Item, inbox_document
-from interlock.ui.queries.queue import QueueView
-from interlock.ui.queries.radar import RadarDocument
-from interlock.ui.queries.status import Frame
-from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
-from interlock.ui.reading import Reading, history
+from interlock.ui.queries.learned import FailureObject, failure_document
+from interlock.ui.queries.queue import QueueView, queue_view
+from interlock.ui.queries.radar import RadarDocument, radar_document, radar_view
+from interlock.ui.queries.review import ReviewsDocument, reviews_document
+from interlock.ui.queries.spending import CostDocument, cost_document
+from interlock.ui.queries.status import Eta, Frame, PoolView, pool_view, status_document
+from interlock.ui.queries.tasks import TaskRow, rows
+from interlock.ui.queries.timeline import TimelineDocument
+from interlock.ui.reading import Reading
 from interlock.ui.web.route import Ask
-from interlock.ui.web.scopes import NotThere
 from interlock.ui.web.wire import encoded
+from interlock.ui.words.facts import line
+from interlock.ui.words.reasons import with_reasons
 
-NOWHERE = Path(os.sep, "dev", "null")
-"""Files are named by their whole path: the server may have been started anywhere."""
 Short = Annotated[str, Meta(max_length=200)]
+Position = Annotated[int, Meta(ge=0, le=1 << 53)]
+MOST_FACTS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +41,21 @@ class After:
 
 
 @dataclass(frozen=True, slots=True)
-class OfTask:
-    """A task, by its id or the beginning of it."""
+class AfterFact:
+    """Facts of the log, from one position on."""
 
-    id: Short
+    after: Position = 0
+    limit: Annotated[int, Meta(ge=1, le=MOST_FACTS)] = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OfRun:
+    """A run, and a moment of the log."""
+
+    run: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    """Its number; 0: the last one."""
+    at: Annotated[int, Meta(ge=1, le=1 << 53)] | None = None
+    """The position of a fact: every task as it was right after it is in `then`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +109,160 @@ async def snapshot(ask: Ask) -> object:
     return Raw(encoded(await ask.site.feed(ask.project).snapshot()))
 
 
-def _find(reading: Reading, name: str) -> TaskState:
-    try:
-        return find(reading.state, name)
-    except UsageError as error:
-        raise NotThere(str(error), error.hint) from None
-
-
-async def task(ask: Ask) -> TaskDocument:
-    reading = await ask.served.look()
-    found = _find(reading, ask.values.id)
-    facts = await history(ask.served.log.store, found.spec.id)
-    stories = located(attempts_of(facts), ask.served.log.state_dir, NOWHERE)
-    row = rows(reading, [found.spec.id])[0]
-    return task_document(found, row, stories, forecast_of(reading.state, found))
-
-
 async def inbox(ask: Ask) -> InboxDocument:
     return inbox_document(await ask.served.look())
+
+
+async def reviews(ask: Ask) -> ReviewsDocument:
+    return reviews_document(await ask.served.look())
+
+
+async def queue(ask: Ask) -> QueueView:
+    return queue_view(await ask.served.look())
+
+
+async def radar(ask: Ask) -> RadarDocument:
+    return radar_document(radar_view(await ask.served.look()))
+
+
+async def graph(ask: Ask) -> GraphDocument:
+    reading = await ask.served.look()
+    return graph_document(rows(reading), reading.state.seq)
+
+
+async def timeline(ask: Ask) -> TimelineDocument:
+    reading, past = await ask.served.look(), ask.served.past
+    run, found = await past.timeline(ask.values.run)
+    at = ask.values.at
+    return TimelineDocument(
+        runs=(await past.sums()).runs.found,
+        run=run,
+        tasks=found.rows(),
+        marks=found.marks,
+        expected=_expected(reading),
+        seq=reading.state.seq,
+        time=reading.now,
+        then=status_document(await past.moment(at), Eta()) if at is not None else None,
+    )
+
+
+def _expected(reading: Reading) -> dict[str, float]:
+    if not reading.is_live:
+        return {}
+    from interlock.engine.foresight import expected_ends  # takes long to import
+
+    ends = expected_ends(reading.state, reading.now)
+    return {name: reading.now + seconds for name, seconds in ends.items()}
+
+
+async def cost(ask: Ask) -> CostDocument:
+    reading, sums = await ask.served.look(), await ask.served.past.sums()
+    view = clutch_view(reading, LocalHost().read(), tuple(sums.decisions))
+    clutch: Any = with_reasons(view)  # Any: a document
+    return cost_document(reading.state, sums.spending, clutch, reading.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The workspace of an attempt that is there."""
+
+    task: str
+    attempt: int
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HealthDocument:
+    """The state of the machine and of Interlock on it."""
+
+    findings: list[Finding]
+    """The rows of `interlock doctor` that take no time."""
+    errors: list[FailureObject]
+    """As `interlock errors --json` has them."""
+    pool: PoolView
+    host: HostReading
+    workspaces: list[Workspace]
+    facts: int
+    unknown: bool
+    """True: the log has a fact that this version must not go on without."""
+    time: float
+
+
+async def health(ask: Ask) -> HealthDocument:
+    from interlock.schedule import Board
+
+    served = ask.served
+    reading, sums = await served.look(), await served.past.sums()
+    async with served.for_reading() as project:
+        findings: list[Finding] = []
+        for examine in (branch_findings, state_findings, disk_findings):
+            findings += await examine(project)
+    groups = [group for group in sums.errors.troubles() if group.open]
+    return HealthDocument(
+        findings=findings,
+        errors=[failure_document(sums.errors.state, group) for group in groups],
+        pool=pool_view(reading, Board(reading.state)),
+        host=LocalHost().read(),
+        workspaces=_workspaces(reading),
+        facts=reading.state.seq,
+        unknown=reading.state.unknown is not None,
+        time=reading.now,
+    )
+
+
+def _workspaces(reading: Reading) -> list[Workspace]:
+    state = reading.state
+    names = sorted(state.index.running | state.index.leftovers)
+    tasks = [state.tasks[name] for name in names]
+    return [
+        Workspace(task.spec.id, task.session.leftover or task.attempt, task.has_agent)
+        for task in tasks
+        if task.attempt
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class EventsDocument:
+    """Facts as `interlock events --json` has them, each with its line in words."""
+
+    events: list[dict[str, object]]
+    head: int
+    """The position of the newest fact."""
+
+
+async def events(ask: Ask) -> EventsDocument:
+    served = ask.served
+    found = await served.log.store.read(ask.values.after, ask.values.limit)
+    documents = [{**fact_document(row), "line": line(row).strip()} for row in found]
+    return EventsDocument(documents, (await served.look()).state.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """A project of this server."""
+
+    name: str
+    root: str
+    live: bool
+    needs_you: int
+    """Items of its inbox."""
+    tasks: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectsDocument:
+    """All projects of this server."""
+
+    projects: list[ProjectRow]
+
+
+async def projects(ask: Ask) -> ProjectsDocument:
+    found = []
+    for name, feed in ask.site.feeds.items():
+        reading = await feed.served.look()
+        tasks = sum(reading.state.index.counts.values())
+        waiting = len(inbox_document(reading).items)
+        root = str(feed.served.root)
+        found.append(ProjectRow(name, root, reading.is_live, waiting, tasks, reading.state.seq))
+    return ProjectsDocument(found)

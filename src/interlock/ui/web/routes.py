@@ -3,13 +3,21 @@
 from functools import partial
 
 from interlock.ui.queries.attempts import TaskDocument
+from interlock.ui.queries.explain import ExplainDocument
+from interlock.ui.queries.graph import GraphDocument
 from interlock.ui.queries.inbox import InboxDocument
-from interlock.ui.web import reads, session
+from interlock.ui.queries.queue import QueueView
+from interlock.ui.queries.radar import RadarDocument
+from interlock.ui.queries.review import ReviewDocument, ReviewsDocument
+from interlock.ui.queries.spending import CostDocument
+from interlock.ui.queries.timeline import TimelineDocument
+from interlock.ui.web import reads, session, task_reads
 from interlock.ui.web.acting import ACTIONS, Acted, Action, act
 from interlock.ui.web.openapi import document
-from interlock.ui.web.route import Ask, Route
+from interlock.ui.web.route import Ask, NoParameters, Route
 from interlock.ui.web.scopes import Scope
 from interlock.ui.web.stream import stream_changes
+from interlock.ui.web.terminal import OfTerminal, terminal
 
 EVENTS = "text/event-stream"
 
@@ -36,6 +44,26 @@ def _action(action: Action) -> Route:
     )
 
 
+TASK_READS = (
+    ("", TaskDocument, "A task with its attempts and evidence.", task_reads.task, task_reads.OfTask),
+    ("/explain", ExplainDocument, "Why it stands where it does.", task_reads.explanation, task_reads.OfTask),
+    ("/diff", task_reads.ChangeDocument, "What it changed.", task_reads.change, task_reads.OfChange),
+    ("/review", ReviewDocument, "What a reviewer looks at.", task_reads.review, task_reads.OfTask),
+    ("/log", task_reads.LogDocument, "A part of what an attempt left.", task_reads.log, task_reads.OfLog),
+)
+READS = (
+    ("projects", reads.ProjectsDocument, "The projects of this server.", reads.projects, NoParameters),
+    ("inbox", InboxDocument, "What waits for a person.", reads.inbox, NoParameters),
+    ("reviews", ReviewsDocument, "The changes that wait for review.", reads.reviews, NoParameters),
+    ("queue", QueueView, "The changes on their way to main.", reads.queue, NoParameters),
+    ("timeline", TimelineDocument, "A run over time, and any moment of it.", reads.timeline, reads.OfRun),
+    ("graph", GraphDocument, "The plan, laid out.", reads.graph, NoParameters),
+    ("radar", RadarDocument, "Changes under way that conflict.", reads.radar, NoParameters),
+    ("cost", CostDocument, "What agents have used, and limits.", reads.cost, NoParameters),
+    ("health", reads.HealthDocument, "The machine, and failures.", reads.health, NoParameters),
+    ("events", reads.EventsDocument, "Facts of the log.", reads.events, reads.AfterFact),
+)
+
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/api/session", Scope.OPEN, session.Session, "The rights of the caller.", session.session),
     Route(
@@ -59,16 +87,24 @@ ROUTES: tuple[Route, ...] = (
         takes=reads.After,
         content_type=EVENTS,
     ),
+    *(
+        Route("GET", f"/api/tasks/{{id}}{path}", Scope.OWN, gives, summary, answer, takes=takes)
+        for path, gives, summary, answer, takes in TASK_READS
+    ),
     Route(
         "GET",
-        "/api/tasks/{id}",
+        "/api/tasks/{id}/terminal",
         Scope.OWN,
-        TaskDocument,
-        "A task with its attempts and evidence.",
-        reads.task,
-        takes=reads.OfTask,
+        bytes,
+        "The output of an attempt as it comes: a WebSocket for a terminal that only shows.",
+        stream=terminal,
+        takes=OfTerminal,
+        content_type="application/octet-stream",
     ),
-    Route("GET", "/api/inbox", Scope.READ, InboxDocument, "What waits for a person.", reads.inbox),
+    *(
+        Route("GET", f"/api/{path}", Scope.READ, gives, summary, answer, takes=takes)
+        for path, gives, summary, answer, takes in READS
+    ),
     Route("GET", "/api/openapi.json", Scope.READ, dict, "This document.", _openapi),
     *map(_action, ACTIONS),
 )

@@ -1,0 +1,54 @@
+"""The rows of `doctor` that take no time: the branch and the checkout, the state folder, the disk."""
+
+import os
+import shutil
+
+from interlock.engine.project import Project
+from interlock.git.checkout import CheckoutState
+from interlock.ui.queries.findings import Finding, Health, bad, good, warning
+
+LOW_BYTES = 1 << 30
+"""Workspaces and logs of a few agents fit into this; below it a run may stop for want of room."""
+EMPTY_BYTES = 100 << 20
+
+
+async def branch_findings(project: Project) -> list[Finding]:
+    place = project.place
+    tip = await project.repository.tip()
+    await project.repository.refuse_absent_files()
+    findings = [good("branch", f"work lands on {place.branch}, now at {tip.commit[:12]}")]
+    checkout = await project.repository.checkout()
+    if checkout.held:
+        findings.append(warning("checkout", checkout.held, "git status"))
+    elif checkout.state is CheckoutState.DIRTY:
+        some = ", ".join(checkout.dirty[:3])
+        text = f"uncommitted changes ({some}): changes to the same files wait to land"
+        findings.append(good("checkout", text))
+    elif not place.head and place.work_tree:
+        text = "HEAD is detached; this checkout does not follow landed changes"
+        findings.append(warning("checkout", text, f"git switch {place.branch}"))
+    else:
+        findings.append(good("checkout", checkout.state.value))
+    findings += [
+        warning("lock", f"{lock} is old", f"if no git is running: rm '{lock}'")
+        for lock in project.repository.old_locks()
+    ]
+    return findings
+
+
+async def state_findings(project: Project) -> list[Finding]:
+    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return [bad("state", f"{folder} cannot be written to", f"chmod u+rwx '{folder}'")]
+    made = "" if project.state_dir.exists() else " (made by the first run)"
+    return [good("state", f"{project.state_dir}{made}")]
+
+
+async def disk_findings(project: Project) -> list[Finding]:
+    folder = project.state_dir if project.state_dir.exists() else project.state_dir.parent
+    free = shutil.disk_usage(folder).free
+    text = f"{free / (1 << 30):.1f} GiB free"
+    if free >= LOW_BYTES:
+        return [good("disk", text)]
+    health = Health.BAD if free < EMPTY_BYTES else Health.WARNING
+    return [Finding("disk", health, text, "interlock gc --older-than 1h")]
