@@ -2,15 +2,19 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from interlock.events.facts import RunStarted
+from interlock.run.attempt_token import attempt_token, project_secret
 from interlock.ui.web.keys import load_keys
 from interlock.ui.web.route import Route
 from interlock.ui.web.routes import ROUTES
 from interlock.ui.web.scopes import Scope
-from tests.ui.conftest import git
+from tests.ui.conftest import Lab, git, task
 from tests.ui.serving import Answer, Server, serving
 
 pytestmark = pytest.mark.slow
@@ -33,8 +37,21 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def server(projects: list[Path]) -> Iterator[Server]:
-    with serving(projects[0]) as found:
-        yield found
+    """The first one, with the agents of two tasks at work."""
+    with pytest.MonkeyPatch.context() as patch, capsys_is_not_needed() as nothing:
+        patch.setenv("HOME", str(projects[0].parent))
+        lab = Lab(projects[0], nothing)
+        lab.accept(task("t"), task("tt"))
+        lab.take_charge(RunStarted("r", "h", 1, 3), seconds=3600)
+        lab.start("t")
+        lab.start("tt")
+        with serving(projects[0]) as found:
+            yield found
+
+
+@contextmanager
+def capsys_is_not_needed() -> Iterator[Any]:  # Any: `Lab.run` alone uses it
+    yield None
 
 
 def ask(server: Server, route: Route, **headers: str) -> Answer:
@@ -126,6 +143,32 @@ def test_a_token_with_fewer_rights_does_only_what_it_may(
     for scope in (Scope.READ, Scope.ACT):
         if scope < route.scope:
             assert ask(server, route, Authorization=f"Bearer {keys.token(scope)}").status == 403
+
+
+def own_token(projects: list[Path], task: str, attempt: int = 1) -> str:
+    return attempt_token(project_secret(projects[0] / ".git/interlock"), task, attempt)
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=names)
+def test_an_agent_reaches_its_own_attempt_and_nothing_else(
+    route: Route, server: Server, projects: list[Path]
+) -> None:
+    mine = {"Authorization": f"Bearer {own_token(projects, 't')}"}
+    others = {"Authorization": f"Bearer {own_token(projects, 'tt')}"}
+    is_own = route.scope is Scope.OWN
+    assert (ask(server, route, **mine).status in (200, 409, 426)) == is_own
+    assert ask(server, route, **others).status == 403
+    if is_own:
+        for path in ("/api/tasks/tt", f"{route.path}?project=two".replace("{id}", "t")):
+            assert server.send("GET", path, **mine).status == 403
+    for over in (own_token(projects, "t", 2), own_token(projects, "u")):
+        assert ask(server, route, Authorization=f"Bearer {over}").status == 401
+
+
+def test_an_agent_reads_no_other_attempt_of_its_task(server: Server, projects: list[Path]) -> None:
+    mine = {"Authorization": f"Bearer {own_token(projects, 't')}"}
+    statuses = [server.send("GET", f"/api/tasks/t/log?attempt={number}", **mine).status for number in (1, 2)]
+    assert statuses == [200, 403]
 
 
 def test_each_answer_tells_the_browser_to_keep_to_this_server(server: Server) -> None:

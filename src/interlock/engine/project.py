@@ -61,6 +61,7 @@ from interlock.process.supervised import Bounds
 from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
 from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.proxy.hosts import hosts_of
+from interlock.run.attempt_token import project_secret
 from interlock.run.attempt_tools import ServeTools
 from interlock.run.executor import LocalExecutor
 from interlock.run.hooks import Hooks
@@ -209,6 +210,7 @@ class Project(Calls):
             self.processes.sandbox.alone,
             self.settings.allow_hosts,
             self.settings.key_hosts,
+            project_secret(self.state_dir),
         )
 
     def env(self, tell: Tell = lambda _text: None, serve_tools: ServeTools | None = None) -> Env:

@@ -29,6 +29,6 @@ class ModelProxy:
         from interlock.proxy.serving import Serving  # noqa: PLC0415 - aiohttp is slow to import, and `--help` has no use for it
 
         with socket_path(self._folder, "m", self._environ) as path:
-            endpoint = Endpoint(order, str(path))
+            endpoint = Endpoint(order, str(path), order.token) if order.token else Endpoint(order, str(path))
             async with Serving(endpoint, self._environ, self._gate, self._limits).listening():
                 yield endpoint

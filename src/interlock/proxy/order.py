@@ -21,6 +21,8 @@ class EndpointOrder:
     key_env: str
     """The variable that holds the credential; '' is the provider's usual one, for its own host only."""
     transcript: Path
+    token: str = field(default="", repr=False)
+    """The API key of its program; '' is a random one."""
 
 
 @dataclass(frozen=True, slots=True)

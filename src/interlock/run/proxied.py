@@ -9,7 +9,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ from interlock.model.sandbox import ForwardedPort
 from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.proxy.sockets import socket_path
+from interlock.run.attempt_token import attempt_token
 from interlock.run.hooks.listener import Respond, listen
 from interlock.run.network import ProxyRecord, Way
 
@@ -45,13 +46,16 @@ class ProxyNetwork:
     """Hosts that the project lets every attempt reach."""
     key_hosts: tuple[str, ...] = ()
     """Pairs of a key and the host that the user lets it go to."""
+    secret: bytes = field(default=b"", repr=False)
+    """The project's secret, from which the tokens of attempts are made; empty: they are random."""
 
     @asynccontextmanager
     async def to_model(self, order: Order, wire: Wire) -> AsyncIterator[Way]:
         agent = order.agent
         check_key(agent, self.key_hosts)
         transcript = self.logs / order.task / f"{order.attempt}.model.jsonl"
-        asked = EndpointOrder(str(order.key), wire, agent.url, agent.key_env, transcript)
+        token = attempt_token(self.secret, order.task, order.attempt) if self.secret else ""
+        asked = EndpointOrder(str(order.key), wire, agent.url, agent.key_env, transcript, token)
         async with self.models.open(asked) as endpoint:
             port = self._port(MODEL_PORT)
             yield Way(

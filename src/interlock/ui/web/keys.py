@@ -7,16 +7,12 @@
 
 import hashlib
 import hmac
-import os
 import secrets
 from pathlib import Path
 
-from interlock.model.errors import EnvironmentProblem
+from interlock.run.attempt_token import attempt_token, project_secret
 from interlock.ui.web.scopes import PERSONS, Scope
 
-FOLDER = "web"
-FILE = "key"
-KEY_BYTES = 32
 SESSION_SECONDS = 30 * 24 * 3600.0
 
 
@@ -53,6 +49,10 @@ class Keys:
             return None
         return PERSONS[name] if ends.isdecimal() and now < int(ends) else None
 
+    def is_of_attempt(self, token: str, task: str, attempt: int) -> bool:
+        """True if this is the token of an attempt's program."""
+        return _same(token, attempt_token(self._secret, task, attempt))
+
     def _sign(self, text: str) -> str:
         return hmac.new(self._secret, text.encode(errors="replace"), hashlib.sha256).hexdigest()
 
@@ -62,30 +62,5 @@ def _same(one: str, other: str) -> bool:
 
 
 def load_keys(state_dir: Path) -> Keys:
-    """The keys of a project. Makes its secret if there is none yet."""
-    folder = state_dir / FOLDER
-    path = folder / FILE
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            _make(path)
-        secret = bytes.fromhex(path.read_text().strip())
-    except (OSError, ValueError) as error:
-        raise EnvironmentProblem(f"the server's secret cannot be read: {error}", f"rm {path}") from error
-    if len(secret) != KEY_BYTES:
-        raise EnvironmentProblem(f"{path} holds no secret", f"rm {path}")
-    return Keys(secret)
-
-
-def _make(path: Path) -> None:
-    """Write it beside and rename it: two servers that start at once end up with one secret."""
-    fresh = path.with_name(f"{FILE}.{secrets.token_hex(4)}")
-    number = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(number, "w") as file:
-        file.write(secrets.token_hex(KEY_BYTES))
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        pass
-    finally:
-        fresh.unlink()
+    """The keys of a project."""
+    return Keys(project_secret(state_dir))

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from interlock.model.errors import EnvironmentProblem, UsageError
-from interlock.ui.web.keys import FOLDER
+from interlock.run.attempt_token import FOLDER
 
 FILE = "server.json"
 LOOPBACK = "127.0.0.1"

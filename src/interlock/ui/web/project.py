@@ -12,6 +12,7 @@ from interlock.events.state import State
 from interlock.ui.at_work import Watcher
 from interlock.ui.opening import ProjectLog
 from interlock.ui.reading import Reading, look
+from interlock.ui.web.keys import load_keys
 from interlock.ui.web.past import Past
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Served:
         self.log = log
         self.state = state
         self.watcher = Watcher(log.state_dir, log.root)
+        self.keys = load_keys(log.state_dir)
+        """The tokens of this project's agents; those of people are the server's."""
         self.past = Past(log.store, state)
         self._repository: GitRepository | None = None
         self._lock = asyncio.Lock()

@@ -5,7 +5,7 @@ import logging
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -98,8 +98,8 @@ def _handler(site: Site, route: Route) -> Any:  # Any: the library's own
     async def handle(request: web.Request) -> web.StreamResponse:
         caller = _caller(site, route, request)
         name = request.query.get("project", "")
-        _keep_to_own(caller, request.match_info, name)
         values = await _values(route, request)
+        _keep_to_own(caller, values, name)
         ask = Ask(site, caller, values, caller.project or name)
         if route.stream:
             return await route.stream(ask, request)
@@ -121,12 +121,13 @@ def _caller(site: Site, route: Route, request: web.Request) -> Caller:
     return caller
 
 
-def _keep_to_own(caller: Caller, path: Mapping[str, str], project: str) -> None:
-    """An agent reaches its own task in its own project, by the whole name, and nothing else."""
+def _keep_to_own(caller: Caller, values: object, project: str) -> None:
+    """An agent reaches its own attempt in its own project, by the whole name of its task, and no more."""
     if caller.scope is not Scope.OWN:
         return
-    if path.get("id", caller.task) != caller.task or project not in ("", caller.project):
-        raise Refused("an agent's token is for its own task")
+    is_own = getattr(values, "id", caller.task) == caller.task and project in ("", caller.project)
+    if not is_own or getattr(values, "attempt", None) not in (None, caller.attempt):
+        raise Refused("an agent's token is for its own attempt")
 
 
 async def _values(route: Route, request: web.Request) -> object:

@@ -1,15 +1,17 @@
 """What one server shows: its projects, its keys, and how much at once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, count
 
+from interlock.run.attempt_token import PREFIX
 from interlock.ui.opening import ProjectLog
 from interlock.ui.web.feed import Feed
 from interlock.ui.web.guard import Guard
 from interlock.ui.web.keys import Keys, load_keys
 from interlock.ui.web.project import Served
-from interlock.ui.web.scopes import NotThere
+from interlock.ui.web.scopes import Caller, NotThere, Scope
 
 MOST_STREAMS = 256
 """Open streams and terminals at once, over all projects."""
@@ -43,7 +45,20 @@ async def open_site(logs: Sequence[ProjectLog], hosts: Sequence[str], scheme: st
         name = _name_for(log.root.name, feeds)
         feeds[name] = Feed(await Served.load(name, log))
     keys = load_keys(logs[0].state_dir)
-    return Site(keys, Guard(keys, hosts, scheme, lambda _token: None), feeds)
+    guard = Guard(keys, hosts, scheme, partial(_agent_of, feeds))
+    return Site(keys, guard, feeds)
+
+
+def _agent_of(feeds: Mapping[str, Feed], token: str) -> Caller | None:
+    """The attempt at work whose program has this token."""
+    if not token.startswith(PREFIX):
+        return None
+    for name, feed in feeds.items():
+        served = feed.served
+        for task in (served.state.tasks[each] for each in served.state.index.running):
+            if task.has_agent and served.keys.is_of_attempt(token, task.spec.id, task.attempt):
+                return Caller(Scope.OWN, name, task.spec.id, task.attempt)
+    return None
 
 
 def _name_for(name: str, taken: Collection[str]) -> str:
