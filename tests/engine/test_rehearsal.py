@@ -8,7 +8,7 @@ from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
-from interlock.model.task import Agent, Task, TaskId
+from interlock.model.task import Agent, Commit, Task, TaskId
 from interlock.model.usage import Usage
 
 AGENT = Agent("coder", "command", ("true",))
@@ -149,3 +149,23 @@ def test_nobody_says_a_price_that_nobody_paid() -> None:
 @pytest.mark.parametrize(("share", "value"), [(0.0, 1.0), (0.5, 2.0), (0.75, 3.0), (1.0, 4.0)])
 def test_quantiles_lie_between_the_values(share: float, value: float) -> None:
     assert quantile([1.0, 2.0, 4.0], share) == pytest.approx(value)
+
+
+def test_a_change_in_review_does_not_land_in_the_mind_and_others_do() -> None:
+    """A14: no person decides there; when one has approved it, it lands without another check."""
+    state = state_of(task("a"), task("b"))
+    where = (TaskId("a"), 1)
+    facts: list[f.Fact] = [
+        f.PhaseStarted(*where, "implement", 1),
+        f.WorkFinished(*where, "implement", 1, commit=Commit("w")),
+        f.PhaseStarted(*where, "verify", 2),
+        f.CandidatePassed(*where, "verify", 2, commit=Commit("c"), work=Commit("w"), digest="d"),
+        f.PhaseStarted(*where, "land", 3),
+        f.ReviewOpened(*where, "land", 3, digest="d", work=Commit("w"), commit=Commit("c")),
+    ]
+    for fact in facts:
+        apply(state, imagined(state, 0.0, fact))
+    outlook = rehearse(copied(state), Terms(0.0, 2), minute)
+    assert (outlook.left, outlook.ends) == (1, {TaskId("b"): 60.0})
+    apply(state, imagined(state, 0.0, f.ReviewApproved(TaskId("a"), "d", Commit("w"), Commit("c"))))
+    assert rehearse(state, Terms(0.0, 2), minute).ends == {TaskId("a"): 0.0, TaskId("b"): 60.0}

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.engine import control, decide, engine, hands, judging, slots, turn
+from interlock.engine import control, decide, engine, hands, judging, reviews, slots, turn
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.turn import Turn
@@ -20,6 +20,7 @@ from interlock.events.lifecycle import MOVES, Go, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
+from interlock.events.task_parts import Candidate
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
 from interlock.model.outcome import CheckKey, CheckResult, Landing, Move, Order
@@ -306,6 +307,11 @@ def _known_for_any(*ignored: str) -> Callable[[State, CheckKey], CheckResult | N
     return look_up
 
 
+def _any_approval(task: TaskState, _made: Candidate) -> bool:
+    """A person has said that this task is good."""
+    return task.change.review is not None and task.change.review.approved
+
+
 BUGS = (
     Bug("append without a fence", ((MemoryStore, "append", _append_unfenced),)),
     Bug("result written without a fence", ((MemoryStore, "release", _release_unfenced),)),
@@ -349,6 +355,8 @@ BUGS = (
     Bug("finished work whose need was undone lands", ((main, "lacks_need", lambda *_: False),)),
     Bug("a change lands on a frozen main", ((main, "_waits_for_main", lambda *_: False),)),
     Bug("needs are ignored", ((board, "_could_start", _could_start_without_needs),)),
+    Bug("an approval counts for every change of its task", ((reviews, "is_approved", _any_approval),)),
+    Bug("a review is not waited for", ((reviews, "need", lambda *_: None),)),
     Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
     Bug("a change lands in what another holds alone", ((lane, "kept_back", lambda _state: {}),)),

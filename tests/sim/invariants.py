@@ -140,6 +140,8 @@ class Invariants:
             self._setbacks[task.spec.id].clear()
         if isinstance(fact, f.TaskUndone | f.TaskReopened):
             self.landed.pop(fact.task, None)
+        if isinstance(fact, f.NoChangeNeeded) and fact.on_main and task.change.undo is None:
+            self.landed[fact.task] = fact.base  # its undo was undone, so its change is there again
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):

@@ -73,7 +73,7 @@ def _nothing_is_left(seen: Invariants) -> None:
 
 
 def _is_blocked(state: State, task: TaskState) -> bool:
-    return task.asks is not None or any(
+    return task.waits_for_person or any(
         need.stage in (Stage.FAILED, Stage.CANCELLED, Stage.REMOVED)
         or (need.stage is Stage.WAITING and _is_blocked(state, need))
         for need in (state.tasks[name] for name in task.spec.needs)

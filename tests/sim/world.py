@@ -13,6 +13,7 @@ from typing import Any, cast
 from interlock.engine.engine import Engine
 from interlock.engine.env import Env
 from interlock.engine.options import Options
+from interlock.engine.reviews import Reviews
 from interlock.events import facts as f
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
@@ -31,6 +32,7 @@ from tests.sim.mischief import Mischief
 from tests.sim.moody_host import MoodyHost
 from tests.sim.people import PERSON, DatabaseClock, People
 from tests.sim.rest import KEPT, check_rest
+from tests.sim.reviewers import Reviewers
 from tests.sim.witness import WatchedStore
 
 STALE_SECONDS = 60.0
@@ -90,6 +92,7 @@ class World:
         )
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
+        self.reviewers = Reviewers(simulation, self.store, self.repository, self.invariants)
         self.weather = random_weather(dice)
         self.is_auto = dice.random() < 0.5
         self.lane_depth = simulation.dice("lane").choice([1, 2, 2, 3])
@@ -141,12 +144,14 @@ class World:
         minds = self.simulation.dice("minds")
         if minds.random() < 0.6:
             trouble.append(asyncio.create_task(self.people.change_their_minds(minds.uniform(4, 25))))
+        reviews = asyncio.create_task(self.reviewers.review())
         await asyncio.sleep(self.dice.uniform(30, 130))
         self._calm_down()
         for task in trouble[2:]:
             task.cancel()
         await asyncio.sleep(1.0)  # whoever was just about to do something has done it
         await self.people.leave()
+        reviews.cancel()
         self.is_quiet = True
         await trouble[0]
         assert self._rested is not None
@@ -170,8 +175,14 @@ class World:
         while self._rested is None:
             number += 1
             await self._operate_once(f"{name}{number}", 0.0)
+            if await self._has_more_after_reviews():
+                self._rested = None
             if self._rested is None:
                 await asyncio.sleep(self.dice.uniform(0.1, LEASE_SECONDS))
+
+    async def _has_more_after_reviews(self) -> bool:
+        """A run has ended where only a person could go on: they decide, and somebody runs it again."""
+        return self._rested is not None and await self.reviewers.decide_all()
 
     async def _operate_once(self, name: str, after: float) -> None:
         await asyncio.sleep(after)
@@ -238,6 +249,8 @@ class World:
             return self._environment_of(who)
 
         own["environment"] = environment
+        measure: Any = Gated("measurer", self.reviewers, gate)  # Any: as above
+        own["reviews"] = Reviews(self.reviewers.rules, measure.measure)
         return Env(**gated, **own, lease=executor.lease)
 
     def _environment_of(self, who: Incarnation) -> str:

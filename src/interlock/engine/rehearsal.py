@@ -16,6 +16,7 @@ from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
 from interlock.events.state_parts import Builds
+from interlock.events.task_parts import Review
 from interlock.model.numbers import bounded
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.reason import Reason, said
@@ -248,15 +249,20 @@ class Rehearsal:
 
     def _end(self, task: TaskState) -> None:
         key = (task.spec.id, task.attempt, task.phase.name, task.epoch)
-        commit = _commit(task)
+        made, review = task.change.candidate, task.change.review
+        is_landing = task.phase.kind is PhaseKind.LAND
+        commit = made.commit if is_landing and made else _commit(task)
         if task.stage is not Stage.RUNNING:
+            return
+        if is_landing and made and review and review.commit == made.commit and not review.approved:
+            self._fold(_still_open(key, review))
             return
         fate = self._fates[task.spec.id]
         if task.phase.kind is PhaseKind.AGENT:
             self._fold(
                 f.WorkFinished(*key, commit=commit, seconds=fate.seconds, usage=Usage(cost_usd=fate.cost_usd))
             )
-        elif task.phase.kind is PhaseKind.LAND:
+        elif is_landing:
             self._fold(f.Landed(*key, base=self.state.main.commit, commit=commit))
             self._fold(f.MainSeen(self.state.main.branch, commit, Tree("")))
             self._landed[task.spec.id] = self._now - self._start
@@ -280,6 +286,11 @@ class Rehearsal:
 
     def _fold(self, fact: f.Fact) -> None:
         self._board.update(apply(self.state, imagined(self.state, self._now, fact)))
+
+
+def _still_open(key: retry.PhaseKey, review: Review) -> f.ReviewOpened:
+    """The review goes on: no person decides in a rehearsal."""
+    return f.ReviewOpened(*key, review.digest, review.work, review.base, review.commit, review.why)
 
 
 def _commit(task: TaskState) -> Commit:

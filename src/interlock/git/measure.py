@@ -29,14 +29,14 @@ def measured(diff: bytes) -> Measured:
     for is_line, text in _kept(diff):
         digest.update(text + b"\n")
         is_text = is_text and not text.startswith(b"index ")
-        lines += is_line and text[:1] in b"+-"
+        lines += is_line and text[:1] in (b"+", b"-")
     return Measured(digest.hexdigest(), lines if is_text else -1)
 
 
 def _kept(diff: bytes) -> Iterator[tuple[bool, bytes]]:
     """Yield the lines of a diff that count, each with whether it is a line of a file."""
     is_content, ids = False, b""
-    for text in diff.split(b"\n"):
+    for text in diff.removesuffix(b"\n").split(b"\n"):
         if text.startswith(b"diff --git "):
             is_content = False
         if is_content:

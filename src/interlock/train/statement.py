@@ -68,6 +68,8 @@ class Change(msgspec.Struct, rename="camel"):
     sandbox: str = ""
     approved_by: list[str] = []
     """People who allowed the agent something that it asked for."""
+    reviewed_by: list[str] = []
+    """People who approved exactly this change before it landed."""
 
 
 class LogPlace(msgspec.Struct):
@@ -138,6 +140,7 @@ class Told:
     """Place of the landing's fact in the log."""
     hash: str
     approved_by: tuple[str, ...] = ()
+    reviewed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +172,20 @@ def told(rows: Sequence[Recorded], commit: Commit) -> Told | None:
         for row, fact in before
         if isinstance(fact, f.PermissionAnswered) and fact.allow and fact.attempt == passed.attempt
     ]
+    reviewers = [
+        row.actor.partition("@")[0]
+        for row, fact in before
+        if isinstance(fact, f.ReviewApproved) and _is_for(fact, passed)
+    ]
     session = next((fact for fact in reversed(opened) if fact.attempt == passed.attempt), None)
-    return Told(passed, session, landed.seq, landed.hash, tuple(dict.fromkeys(people)))
+    named = (tuple(dict.fromkeys(people)), tuple(dict.fromkeys(reviewers)))
+    return Told(passed, session, landed.seq, landed.hash, *named)
+
+
+def _is_for(approved: f.ReviewApproved, passed: f.CandidatePassed) -> bool:
+    """Return True if the approval is for what this commit changes, as it is or on top of an older main."""
+    is_same = (approved.digest, approved.work) == (passed.digest, passed.work)
+    return approved.commit == passed.commit or is_same
 
 
 def _is_landing(fact: f.Fact, commit: Commit) -> bool:
@@ -246,6 +261,7 @@ def _change(landing: Told, known: Known) -> Change:
         prompt={"sha256": known.prompt} if known.prompt else {},
         sandbox=session.sandbox if session else "",
         approved_by=list(landing.approved_by),
+        reviewed_by=list(landing.reviewed_by),
     )
 
 

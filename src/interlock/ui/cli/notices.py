@@ -49,6 +49,8 @@ class Notices:
             self._call(f"{fact.task} waits for permission: {fact.tool} {fact.text}")
         elif isinstance(fact, f.CulpritFound):
             self._call(found_text(fact))
+        elif isinstance(fact, f.ReviewOpened):
+            self._call(f"{fact.task} waits for review: interlock review {fact.task}")
         elif isinstance(fact, f.QuestionAsked):
             self._call(f"{fact.task} asks: {fact.text}")
 

@@ -96,7 +96,7 @@ def _past(
 ) -> Iterator[Cause]:
     """The task's own history, newest first: that is the order in which one event causes the other."""
     name = task.spec.id
-    told = [*_acts_of_people(name, history)[:WIDTH]]
+    told = [*_acts_of_people(name, history)[:WIDTH], *_needs_no_review(task, history)]
     groups = in_groups(stories)
     for group in reversed(groups[-WIDTH:]):
         if len(group) > 1:
@@ -173,6 +173,20 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> l
         below.append(f"started because: {phase.why}")
     head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
     return [head, *(Cause(2, name, line) for line in below)]
+
+
+def _needs_no_review(task: TaskState, history: list[Recorded]) -> Iterator[tuple[float, list[Cause]]]:
+    """A change that was looked at by the rules of `auto` and landed without a person."""
+    passed, opened = None, set[str]()
+    for row in history:
+        fact = row.fact
+        if isinstance(fact, f.CandidatePassed):
+            passed = fact
+        elif isinstance(fact, f.ReviewOpened):
+            opened.add(fact.digest)
+        elif isinstance(fact, f.Landed) and passed and passed.digest and passed.digest not in opened:
+            text = f"landed without a review: {evidence_text(task.evidence)}, {counted(passed.lines, 'line')}"
+            yield row.time, [Cause(1, task.spec.id, f"{clock(row.time)} {text} (review: auto)")]
 
 
 def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, list[Cause]]]:

@@ -45,6 +45,10 @@ def good_text(judged: Judged) -> str:
     """The line about a commit whose statement has no flaw."""
     said = judged.statement
     parts = [_tested(said)] if said else []
+    people = (
+        [name for change in said.predicate.interlock.changes for name in change.reviewed_by] if said else []
+    )
+    parts += [f"approved by {', '.join(map(_name, people))}"] if people else []
     by = f" by {_name(judged.signer)}" if judged.signer else ""
     parts.append(f"signed{by}" if judged.is_signed else "unsigned")
     return ", ".join([*parts, *(["as the log says"] if judged.confirmed else [])])
