@@ -15,17 +15,26 @@ import { nextTheme, useTheme } from "./theme"
 const LISTED = VIEWS.filter(view => view.key)
 const TABS = ["now", "inbox", "timeline", "train"]
 
+function useCount(view: View): number {
+  return usePicture(state =>
+    view.name === "inbox" ? state.inbox.length : view.name === "train" ? (state.queue?.queue.length ?? 0) : 0,
+  )
+}
+
 function Count({ view }: { view: View }) {
-  const inbox = usePicture(state => state.inbox.length)
-  const train = usePicture(state => state.queue?.queue.length ?? 0)
-  if (view.name === "inbox" && inbox)
-    return (
-      <span className="pill needs" aria-label={`${inbox} need you`}>
-        {inbox}
-      </span>
-    )
-  if (view.name === "train" && train) return <span className="pill">{train}</span>
-  return null
+  const count = useCount(view)
+  if (!count) return null
+  return <span className={view.name === "inbox" ? "pill needs" : "pill"}>{count}</span>
+}
+
+/** The key that opens a page, where no count is in its place. */
+function Key({ view }: { view: View }) {
+  const counted = useCount(view)
+  return counted ? null : (
+    <span className="key" aria-hidden="true">
+      g {view.key}
+    </span>
+  )
 }
 
 function isCurrent(view: View, path: string): boolean {
@@ -36,7 +45,7 @@ export function Nav({ path }: { path: string }) {
   const theme = useTheme()
   return (
     <nav className="nav" aria-label="Pages">
-      <Link className="brand" href="/" aria-label="Interlock">
+      <Link className="brand" href="/">
         <Logo />
         <span>Interlock</span>
       </Link>
@@ -46,28 +55,19 @@ export function Nav({ path }: { path: string }) {
           href={view.path}
           className="n"
           title={view.title}
-          aria-label={view.title}
           data-cli={view.command}
           aria-current={isCurrent(view, path) ? "page" : undefined}
         >
           <Icon name={view.icon} />
-          <span>{view.title}</span>
+          <span className="label">{view.title}</span>
           <Count view={view} />
-          <span className="key" aria-hidden="true">
-            g {view.key}
-          </span>
+          <Key view={view} />
         </Link>
       ))}
       <div className="sp" />
-      <button
-        type="button"
-        className="n"
-        onClick={nextTheme}
-        aria-label={`Theme: ${theme || "from system"}`}
-        title="Theme"
-      >
+      <button type="button" className="n" onClick={nextTheme} title="Theme">
         <Icon name="theme" />
-        <span>Theme: {theme || "from system"}</span>
+        <span className="label">Theme: {theme || "from system"}</span>
       </button>
     </nav>
   )
@@ -173,7 +173,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
       <Liveness />
       <Outcome act={act.state === "refused" ? act : { ...act, state: "idle" }} />
       <div className="sp" />
-      <button type="button" className="search" onClick={onSearch} aria-label="Find a task or run a command">
+      <button type="button" className="search" onClick={onSearch}>
         <Icon name="find" size={14} />
         <span>Find or run a command</span>
         <kbd>⌘K</kbd>

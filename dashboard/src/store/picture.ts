@@ -3,12 +3,6 @@ import { useCallback, useRef, useSyncExternalStore } from "react"
 import type { AgentRow, Frame, Item, QueueView, RadarDocument, TaskRow } from "../api/types"
 import { Store } from "./store"
 
-/** An agent, with moments in place of ages: ages are counted on by the page. */
-export type Agent = Omit<AgentRow, "quiet_seconds" | "running_seconds"> & {
-  quiet_since: number | null
-  running_since: number
-}
-
 export type Link =
   /** The first snapshot is on its way. */
   | "opening"
@@ -28,7 +22,7 @@ export interface Picture {
   held: boolean
   project: string
   tasks: ReadonlyMap<string, TaskRow>
-  agents: ReadonlyMap<string, Agent>
+  agents: ReadonlyMap<string, AgentRow>
   frame: Frame | null
   inbox: readonly Item[]
   queue: QueueView | null

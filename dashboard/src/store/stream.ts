@@ -1,8 +1,8 @@
 /** Keep the picture true: one snapshot, then the changes after it. A gap is filled by a new snapshot. */
 import { enter, ofProject, read, Refused } from "../api/client"
-import type { AgentRow, Update } from "../api/types"
+import type { Update } from "../api/types"
 import { setServerTime } from "../parts/time"
-import { type Agent, type Picture, picture } from "./picture"
+import { type Picture, picture } from "./picture"
 
 const RETRY_MILLISECONDS = 1000
 const SILENT_MILLISECONDS = 10_000
@@ -27,13 +27,6 @@ function merged<Row>(
   return next
 }
 
-function withMoments(
-  { quiet_seconds: quiet, running_seconds: running, ...row }: AgentRow,
-  time: number,
-): Agent {
-  return { ...row, quiet_since: quiet === null ? null : time - quiet, running_since: time - running }
-}
-
 /** The parts of the picture that an update changes. One without `after` is the whole. */
 export function changed(state: Picture, update: Update): Partial<Picture> {
   const { seq, project, tasks, agents, frame, inbox, queue, radar } = update
@@ -43,12 +36,7 @@ export function changed(state: Picture, update: Update): Partial<Picture> {
     seq,
     project,
     tasks: merged(isWhole ? new Map() : state.tasks, tasks, gone?.tasks ?? [], row => row.id),
-    agents: merged(
-      isWhole ? new Map() : state.agents,
-      agents.map(row => withMoments(row, update.time)),
-      gone?.agents ?? [],
-      row => row.task,
-    ),
+    agents: merged(isWhole ? new Map() : state.agents, agents, gone?.agents ?? [], row => row.task),
     ...(frame && { frame }),
     ...(inbox && { inbox }),
     ...(queue && { queue }),

@@ -63,22 +63,24 @@ function permission(item: Item): Choice[] {
   ]
 }
 
-function review(item: Item): Choice[] {
+/** `change`: the digest of the change that the person has before them; another one is not decided. */
+function review(item: Item, change = ""): Choice[] {
   const { task } = item
+  const seen = change ? { change } : {}
   return [
     {
       label: "Approve",
       hotkey: "a",
       kind: "pri",
       line: `interlock approve ${task}`,
-      act: ["approve", { task }],
+      act: ["approve", { tasks: [task], ...seen }],
     },
     {
       label: "Send back",
       hotkey: "r",
       line: `interlock reject ${task} -m "..."`,
-      act: ["reject", { task }],
-      asks: { field: "text", placeholder: "Why, for its next attempt", send: "Send it back" },
+      act: ["reject", { task, ...seen }],
+      asks: { field: "note", placeholder: "Why, for its next attempt", send: "Send it back" },
     },
     {
       label: "Open the diff",
@@ -147,6 +149,21 @@ function overlap(item: Item): Choice[] {
   ]
 }
 
+/** A task that an agent proposed: the item is called PARENT/ID. */
+function proposal(item: Item): Choice[] {
+  const body = { proposal: item.id }
+  return [
+    { label: "Accept", hotkey: "a", kind: "pri", line: `interlock accept ${item.id}`, act: ["accept", body] },
+    {
+      label: "Decline",
+      hotkey: "r",
+      line: `interlock accept --decline ${item.id}`,
+      act: ["accept", { ...body, decline: true }],
+    },
+    page(item, "Open the task that proposed it"),
+  ]
+}
+
 /** `interlock undo X` and the like: the command is the server's own. */
 function redMain(item: Item): Choice[] {
   const line = item.next[0] ?? "interlock status"
@@ -168,18 +185,19 @@ function redMain(item: Item): Choice[] {
   ]
 }
 
-const KINDS: Record<string, (item: Item) => Choice[]> = {
+const KINDS: Record<string, (item: Item, change: string) => Choice[]> = {
   question,
   permission,
   review,
   failed,
   paused,
   overlap,
+  proposal,
   "red-main": redMain,
 }
 
-export function choices(item: Item): Choice[] {
-  return KINDS[item.kind]?.(item) ?? (item.task ? [page(item)] : [])
+export function choices(item: Item, change = ""): Choice[] {
+  return KINDS[item.kind]?.(item, change) ?? (item.task ? [page(item)] : [])
 }
 
 const GROUPS: [title: string, kinds: string[]][] = [
@@ -203,6 +221,7 @@ export function titleOf(item: Item): [before: string, task: string, after: strin
   if (item.kind === "review") return ["Review ", task, ""]
   if (item.kind === "failed") return ["", task, " failed"]
   if (item.kind === "pull-request") return ["Pull request of ", task, ""]
+  if (item.kind === "proposal") return ["", task, " proposes a task"]
   if (item.kind === "paused") return task ? ["", task, " is paused"] : ["The run is paused", "", ""]
   if (item.kind === "overlap") return ["", task, " overlaps"]
   return ["", task, ` ${item.kind}`]

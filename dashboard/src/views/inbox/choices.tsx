@@ -8,7 +8,17 @@ import { Cli } from "../../parts/command"
 import { type Choice, choices } from "./actions"
 
 /** The buttons of an item, each with its command; what became of it is said in the same place. */
-export function Choices({ item, few = false, on }: { item: Item; few?: boolean; on?: "task" }) {
+export function Choices({
+  item,
+  few = false,
+  on,
+  change = "",
+}: {
+  item: Item
+  few?: boolean
+  on?: "task"
+  change?: string
+}) {
   const act = useAct()
   const [asking, ask] = useState<Choice | null>(null)
   const [, go] = useLocation()
@@ -19,8 +29,8 @@ export function Choices({ item, few = false, on }: { item: Item; few?: boolean; 
     clear()
   }, [id, clear])
   // On its own page a task is open already, and the page has its own button to cancel it.
-  const all = choices(item).filter(
-    choice => on !== "task" || (choice.hotkey !== "o" && choice.hotkey !== "x"),
+  const all = choices(item, change).filter(
+    choice => on !== "task" || !["o", "x", "d"].includes(choice.hotkey),
   )
   const shown = few ? all.slice(0, 2) : all
 

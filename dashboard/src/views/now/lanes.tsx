@@ -1,15 +1,16 @@
 import { useRef } from "react"
 import { Link } from "wouter"
+import type { AgentRow } from "../../api/types"
 import { Cli } from "../../parts/command"
 import { Glyph } from "../../parts/glyph"
 import { Inert } from "../../parts/inert"
 import { counted, dollars, lasting, short, useNow } from "../../parts/time"
-import { type Agent, usePicture } from "../../store/picture"
+import { usePicture } from "../../store/picture"
 
 const FREE_SHOWN = 8
 
 /** Which agent is in which lane. An agent keeps its lane until it ends, so that no row moves under the pointer. */
-function useLanes(agents: ReadonlyMap<string, Agent>): (Agent | null)[] {
+function useLanes(agents: ReadonlyMap<string, AgentRow>): (AgentRow | null)[] {
   const lanes = useRef<(string | null)[]>([])
   const next = lanes.current.map(name => (name !== null && agents.has(name) ? name : null))
   for (const name of agents.keys()) {
@@ -23,11 +24,11 @@ function useLanes(agents: ReadonlyMap<string, Agent>): (Agent | null)[] {
   return next.map(name => (name === null ? null : (agents.get(name) ?? null)))
 }
 
-function Lane({ agent, selected }: { agent: Agent; selected: boolean }) {
+function Lane({ agent, selected }: { agent: AgentRow; selected: boolean }) {
   const expected = usePicture(state => state.tasks.get(agent.task)?.expected_seconds ?? null)
   const needs = usePicture(state => state.tasks.get(agent.task)?.bucket === "needs_you")
   const now = useNow()
-  const age = now - agent.running_since
+  const age = now - agent.since
   const whole = Math.max(age, (expected ?? age) * 1.15, 1)
   const you = needs || agent.asks !== ""
   const { usage } = agent
@@ -44,11 +45,11 @@ function Lane({ agent, selected }: { agent: Agent; selected: boolean }) {
         {agent.task}
         {agent.attempt > 1 && <span className="dim"> #{agent.attempt}</span>}
       </span>
-      <span className={`ev cut ${you ? "c-needs" : "mid"}`}>
+      <span className={`did cut ${you ? "c-needs" : "mid"}`}>
         <Inert text={agent.asks ? `asks: ${agent.asks}` : agent.last || "starting"} max={200} links={false} />
       </span>
       <span className={`ag num ${you ? "c-needs" : "dim"}`}>
-        {agent.quiet_since === null ? "" : lasting(now - agent.quiet_since)}
+        {agent.printed === null ? "" : lasting(now - agent.printed)}
       </span>
       <span className="pg row">
         <span className="prog">

@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import type { Bucket, Frame, Provider } from "../../api/types"
+import type { Bucket, Frame, Provider, TaskRow } from "../../api/types"
 import { BUCKETS, inBuckets, ORDER } from "../../parts/buckets"
 import { Glyph } from "../../parts/glyph"
 import { Inert } from "../../parts/inert"
@@ -15,21 +15,30 @@ const LINKS: Partial<Record<Bucket, string>> = {
 const EACH_CELL = 200
 /** Up to this many tasks each one has a cell; above, each group has a part of the bar. */
 
+/** Of the failed tasks, the most that share a failure. */
+function alikeWords(frame: Frame, tasks: ReadonlyMap<string, TaskRow>): string {
+  const failed = frame.alike.map(
+    each => each.tasks.filter(name => tasks.get(name)?.bucket === "failed").length,
+  )
+  const most = Math.max(0, ...failed)
+  return most > 1 ? `${most} fail alike` : ""
+}
+
 /** What the number means right now, in a few words. */
-function cause(bucket: Bucket, frame: Frame, total: number): string {
+function cause(bucket: Bucket, frame: Frame, tasks: ReadonlyMap<string, TaskRow>): string {
   const slots = frame.pool.slots
   const live = frame.run?.live ?? false
-  if (bucket === "landed") return `of ${counted(total, "task")}`
+  if (bucket === "landed") return `of ${counted(tasks.size, "task")}`
   if (!frame.buckets[bucket]) return ""
   if (bucket === "working") return live ? `${slots.in_use} of ${slots.limit} slots` : "no run is active"
   if (bucket === "ready") return live ? (slots.free ? "start next" : "wait for a slot") : "wait for a run"
   if (bucket === "train" && frame.main.frozen) return "held: main is red"
-  if (bucket === "failed" && frame.alike.length)
-    return `${Math.max(...frame.alike.map(each => each.tasks.length))} fail alike`
+  if (bucket === "failed") return alikeWords(frame, tasks)
   return ""
 }
 
-function Figure({ bucket, frame, total }: { bucket: Bucket; frame: Frame; total: number }) {
+function Figure({ bucket, frame }: { bucket: Bucket; frame: Frame }) {
+  const tasks = usePicture(state => state.tasks)
   const waiting = usePicture(state => state.inbox.length)
   const count = bucket === "needs_you" ? waiting : (frame.buckets[bucket] ?? 0)
   const { title, mark } = BUCKETS[bucket]
@@ -43,7 +52,7 @@ function Figure({ bucket, frame, total }: { bucket: Bucket; frame: Frame; total:
         {bucket === "needs_you" ? "need you" : title.toLowerCase()}
       </div>
       <div className={`v ${count ? "" : "zero"}`}>{count.toLocaleString("en")}</div>
-      <div className="s">{cause(bucket, frame, total)}</div>
+      <div className="s">{cause(bucket, frame, tasks)}</div>
     </Link>
   )
 }
@@ -139,12 +148,11 @@ function Weather({ frame }: { frame: Frame }) {
 
 /** Is it going well? Seven counts, one cell for each task, the likely end and what it cost. */
 export function Strip({ frame }: { frame: Frame }) {
-  const total = usePicture(state => state.tasks.size)
   return (
     <section className="strip" aria-label="The run">
       <div className="figs">
         {ORDER.map(bucket => (
-          <Figure key={bucket} bucket={bucket} frame={frame} total={total} />
+          <Figure key={bucket} bucket={bucket} frame={frame} />
         ))}
         <Finish frame={frame} />
         <Spent frame={frame} />

@@ -156,6 +156,7 @@ export function Conversation({ document, events, cut, canSay }: Props) {
       end.current?.scrollIntoView({ block: "nearest" })
   }, [])
   const { spec, questions } = document
+  const said = document.attempts.at(-1)?.phases[0]?.said ?? ""
   const hidden = Math.max(0, entries.length - shown)
   return (
     <>
@@ -203,7 +204,10 @@ export function Conversation({ document, events, cut, canSay }: Props) {
             {question.answer !== null && <Message text={question.answer} who="The answer" />}
           </div>
         ))}
-        {entries.length === 0 && <p className="empty">The agent has said nothing yet.</p>}
+        {entries.length === 0 && said && <Message text={said} />}
+        {entries.length === 0 && !said && (
+          <p className="empty">Nothing was said yet. Some agents only print: see Output.</p>
+        )}
         <div ref={end} />
       </div>
       {canSay && <Say task={spec.id} />}

@@ -46,7 +46,7 @@ function Standing({ row }: { row: TaskRow }) {
 }
 
 /** What the task is, where it stands and why, and what can be done now. */
-export function Header({ row }: { row: TaskRow }) {
+export function Header({ row, change }: { row: TaskRow; change: string }) {
   const inbox = usePicture(state => state.inbox)
   const item = inbox.find(each => each.task === row.id)
   return (
@@ -67,19 +67,14 @@ export function Header({ row }: { row: TaskRow }) {
         <Standing row={row} />
       </div>
       <div className="row t12 wrap">
-        <span className="mid why">
-          <Inert text={row.reason.text} max={600} />
+        <span className={`why ${item?.kind === "question" ? "med" : "mid"}`}>
+          <Inert text={row.reason.text} max={2000} />
         </span>
         {row.next && !item && <Cli line={row.next} />}
       </div>
       {item && (
         <div className="decide">
-          {item.kind !== "failed" && item.text && (
-            <p className="ask">
-              <Inert text={item.text} max={2000} />
-            </p>
-          )}
-          <Choices item={item} on="task" />
+          <Choices item={item} on="task" change={change} />
         </div>
       )}
     </div>

@@ -1,7 +1,7 @@
 import { useMemo } from "react"
 import { useSearchParams } from "wouter"
-import { useRead } from "../../api/use-read"
-import type { TaskRow } from "../../api/types"
+import type { ChangeDocument, ReviewDocument, TaskRow } from "../../api/types"
+import { type Read, useRead } from "../../api/use-read"
 import { useSay } from "../../frame/command-bar"
 import { useKeys } from "../../frame/keys"
 import { Empty, Skeleton } from "../../parts/empty"
@@ -12,7 +12,7 @@ import { Diff, type Recipient } from "./diff"
 import { Facts } from "./facts"
 import { Header } from "./header"
 import { Output } from "./output"
-import { type ChangeDocument, type Comment, type SessionEvent, useTask, useVersion } from "./read"
+import { type SessionEvent, useTask, useVersion } from "./read"
 import "./task.css"
 import { useGrowing } from "./use-growing"
 
@@ -20,20 +20,21 @@ const PANES = ["talk", "diff", "output", "facts"] as const
 type Pane = (typeof PANES)[number]
 const TITLES: Record<Pane, string> = { talk: "Conversation", diff: "Diff", output: "Output", facts: "Facts" }
 
-interface Events {
-  events: SessionEvent[]
-  next: number
-  cut: boolean
+/** Events are written one JSON document a line; a line that was cut off is left out. */
+function eventsOf(text: string): SessionEvent[] {
+  const found: SessionEvent[] = []
+  for (const line of text.split("\n")) {
+    if (!line) continue
+    try {
+      found.push(JSON.parse(line) as SessionEvent)
+    } catch {
+      // The agent was killed while it wrote.
+    }
+  }
+  return found
 }
-interface Text {
-  text: string
-  next: number
-  cut: boolean
-}
-interface ReviewDocument extends ChangeDocument {
-  review: { comments: Comment[] }
-  waits: boolean
-}
+
+const textOf = (text: string): string[] => (text ? [text] : [])
 
 function usePane(): [Pane, (pane: Pane) => void] {
   const [search, setSearch] = useSearchParams()
@@ -52,30 +53,33 @@ function usePane(): [Pane, (pane: Pane) => void] {
   ]
 }
 
-function Change({ row, working }: { row: TaskRow; working: boolean }) {
-  const at = `/api/tasks/${encodeURIComponent(row.id)}`
+interface ChangeProps {
+  row: TaskRow
+  working: boolean
+  inReview: boolean
+  review: Read<ReviewDocument>
+}
+
+/** The change in review, with its comments; else the landed one, or that of the newest attempt. */
+function Change({ row, working, inReview, review }: ChangeProps) {
   const version = useVersion(row.id)
-  const review = useRead<ReviewDocument>(`${at}/review`, version)
-  const diff = useRead<ChangeDocument>(review.status === 0 || review.data ? null : `${at}/diff`, version)
+  const diff = useRead<ChangeDocument>(
+    inReview ? null : `/api/tasks/${encodeURIComponent(row.id)}/diff`,
+    version,
+  )
   const found = review.data ?? diff.data
   if (!found) {
-    if (review.error && diff.error)
-      return (
-        <Empty title="No change yet" line={`interlock diff ${row.id}`}>
-          {working ? "The change of an attempt is here when the agent has ended." : diff.error}
-        </Empty>
-      )
-    return <Skeleton rows={10} />
+    if (!review.error && !diff.error) return <Skeleton rows={10} />
+    return (
+      <Empty title="No change yet" line={`interlock diff ${row.id}`}>
+        {working ? "The change of an attempt is here when its agent has ended." : diff.error || review.error}
+      </Empty>
+    )
   }
+  const cut = review.data?.diff_cut ?? diff.data?.cut ?? false
   const to: Recipient = review.data?.waits ? "review" : working ? "agent" : null
   return (
-    <Diff
-      task={row.id}
-      text={found.diff}
-      cut={found.diff_cut}
-      comments={review.data?.review.comments ?? []}
-      to={to}
-    />
+    <Diff task={row.id} text={found.diff} cut={cut} comments={review.data?.review.comments ?? []} to={to} />
   )
 }
 
@@ -85,27 +89,21 @@ function Shown({ row }: { row: TaskRow }) {
   const working = usePicture(state => state.agents.has(row.id))
   const attempt = data?.attempts.at(-1)?.attempt
   const at = `/api/tasks/${encodeURIComponent(row.id)}`
-  const events = useGrowing<Events, SessionEvent>(
-    attempt ? `${at}/events?attempt=${attempt}` : null,
-    working,
-    answer => ({
-      ...answer,
-      rows: answer.events,
-    }),
+  const inReview = usePicture(state =>
+    state.inbox.some(item => item.kind === "review" && item.task === row.id),
   )
+  const review = useRead<ReviewDocument>(inReview ? `${at}/review` : null, useVersion(row.id))
+  const log = attempt ? `${at}/log?attempt=${attempt}` : null
+  const events = useGrowing(log && `${log}&form=events`, working, eventsOf)
   const middle = pane === "output" ? "output" : "diff"
-  const output = useGrowing<Text, string>(
-    attempt && middle === "output" ? `${at}/output?attempt=${attempt}` : null,
-    working,
-    answer => ({ ...answer, rows: answer.text ? [answer.text] : [] }),
-  )
+  const output = useGrowing(log && middle === "output" ? `${log}&form=raw` : null, working, textOf)
   const canSay = row.state === "running" || row.state === "waiting"
   useKeys(Object.fromEntries(PANES.map((each, index) => [String(index + 1), () => setPane(each)])))
   useSay({ title: row.id, command: `interlock show ${row.id}` })
   const tabs = useMemo(() => PANES, [])
   return (
     <>
-      <Header row={row} />
+      <Header row={row} change={review.data?.review.digest ?? ""} />
       <div className="tabn" role="tablist" aria-label="Parts of the task">
         {tabs.map((each, index) => (
           <button
@@ -135,7 +133,7 @@ function Shown({ row }: { row: TaskRow }) {
             <Skeleton rows={6} />
           )}
         </section>
-        <section className="mid" aria-label={TITLES[middle]} tabIndex={0}>
+        <section className="middle" aria-label={TITLES[middle]} tabIndex={0}>
           <div className="sec">
             <h2>{TITLES[middle]}</h2>
             <span className="sp" />
@@ -149,7 +147,7 @@ function Shown({ row }: { row: TaskRow }) {
             </div>
           </div>
           {middle === "diff" ? (
-            <Change row={row} working={working} />
+            <Change row={row} working={working} inReview={inReview} review={review} />
           ) : (
             <Output task={row.id} output={output} live={working} />
           )}

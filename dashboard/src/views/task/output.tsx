@@ -10,7 +10,7 @@ export function Output({ task, output, live }: { task: string; output: Growing<s
   const text = output.rows.join("")
   const length = text.length
   useEffect(() => {
-    const scroller = box.current?.closest(".mid")
+    const scroller = box.current?.closest(".middle")
     const isAtEnd = scroller && scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 200
     if (scroller && (isAtEnd || scroller.scrollTop === 0) && length)
       scroller.scrollTop = scroller.scrollHeight

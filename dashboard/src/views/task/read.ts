@@ -1,21 +1,7 @@
 /** What the task's page reads beside the stream. */
 import { useRead } from "../../api/use-read"
-import type { Reason, TaskDocument } from "../../api/types"
+import type { TaskDocument } from "../../api/types"
 import { usePicture } from "../../store/picture"
-
-export interface Comment {
-  path: string
-  line: number
-  text: string
-  by: string
-}
-
-export interface ChangeDocument {
-  base: string
-  commit: string
-  diff: string
-  diff_cut: boolean
-}
 
 export interface SessionEvent {
   kind: string
@@ -39,8 +25,4 @@ export function useVersion(task: string): unknown {
 
 export function useTask(task: string) {
   return useRead<TaskDocument>(at(task), useVersion(task))
-}
-
-export function reasonText(reason: Record<string, unknown> | Reason | null | undefined): string {
-  return typeof reason?.text === "string" ? reason.text : ""
 }

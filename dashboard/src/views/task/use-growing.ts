@@ -3,17 +3,16 @@ import { read } from "../../api/client"
 import { usePicture } from "../../store/picture"
 
 /** A part of a file that may still grow. */
-export interface Part<Row> {
-  /** The rows of this part, in order. */
-  rows: Row[]
-  /** Where the next part begins. */
+interface Part {
+  size: number
+  offset: number
   next: number
-  /** True: what came before this part is left out. */
-  cut: boolean
+  text: string
 }
 
 export interface Growing<Row> {
   rows: Row[]
+  /** True: what came before is left out. */
   cut: boolean
   ready: boolean
   error: string
@@ -21,17 +20,18 @@ export interface Growing<Row> {
 
 const NONE = { rows: [], cut: false, ready: false, error: "" }
 const POLL_MILLISECONDS = 1000
+const PART_BYTES = 256 * 1024
 
-/** Read a growing file from its end; while `live`, look every second for what was added. */
-export function useGrowing<Answer, Row>(
+/** Read a growing file from near its end; while `live`, look every second for what was added. */
+export function useGrowing<Row>(
   path: string | null,
   live: boolean,
-  part: (answer: Answer) => Part<Row>,
+  rowsOf: (text: string) => Row[],
 ): Growing<Row> {
   const [found, set] = useState<Growing<Row> & { path: string | null }>({ ...NONE, path: null })
   const held = usePicture(state => state.held)
-  const take = useRef(part)
-  take.current = part
+  const take = useRef(rowsOf)
+  take.current = rowsOf
   const at = useRef<{ path: string; next: number } | null>(null)
   useEffect(() => {
     if (path === null || (held && at.current?.path === path)) return
@@ -40,14 +40,16 @@ export function useGrowing<Answer, Row>(
     const look = async () => {
       const known = at.current?.path === path ? at.current.next : null
       try {
-        const answer = await read<Answer>(
-          known === null ? path : `${path}${path.includes("?") ? "&" : "?"}after=${known}`,
-          stop.signal,
-        )
-        const { rows, next, cut } = take.current(answer)
-        at.current = { path, next }
-        if (known === null) set({ path, rows, cut, ready: true, error: "" })
+        const url = `${path}&offset=${known ?? -PART_BYTES}&limit=${PART_BYTES}`
+        const part = await read<Part>(url, stop.signal)
+        const rows = take.current(part.text)
+        at.current = { path, next: part.next }
+        if (known === null) set({ path, rows, cut: part.offset > 0, ready: true, error: "" })
         else if (rows.length) set(before => ({ ...before, rows: [...before.rows, ...rows], error: "" }))
+        if (part.next > (known ?? -1) && part.next < part.size && part.text) {
+          void look()
+          return
+        }
       } catch (error) {
         if (stop.signal.aborted || !(error instanceof Error)) return
         const { message } = error

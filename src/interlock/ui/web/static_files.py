@@ -43,7 +43,7 @@ async def page(request: "Request") -> "StreamResponse":
     if "text/html" not in request.headers.get("Accept", "*/*") and not name:
         return Response(text=PLAIN.format(origin=f"{request.scheme}://{request.host}"))
     found = _file(name)
-    if found is None and (FOLDER / "index.html").is_file() and "." not in name.rpartition("/")[2]:
+    if found is None and (FOLDER / "index.html").is_file() and _is_view(name):
         found = FOLDER / "index.html"
     if found is None and not name:
         return Response(text=NOT_BUILT, content_type="text/html")
@@ -54,6 +54,12 @@ async def page(request: "Request") -> "StreamResponse":
     if name.startswith(f"{ASSETS}/"):
         headers["Cache-Control"] = FOR_EVER
     return FileResponse(found, headers=headers)
+
+
+def _is_view(name: str) -> bool:
+    """Addresses of the dashboard itself. The names of tasks may have dots, those of other views have none."""
+    first, _, rest = name.partition("/")
+    return bool(first) and (first == "tasks" or "." not in first) and first != ASSETS and "/" not in rest
 
 
 def _file(name: str) -> Path | None:

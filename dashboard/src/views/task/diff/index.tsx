@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo, useRef, useState } from "react"
 import { useAct } from "../../../api/act"
-import type { Comment } from "../read"
+import type { Comment } from "../../../api/types"
 import { useKeys } from "../../../frame/keys"
 import { Outcome, WithText } from "../../../parts/button"
 import { Empty } from "../../../parts/empty"
