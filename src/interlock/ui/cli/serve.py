@@ -15,11 +15,12 @@ from typing import Any
 
 import click
 
+from interlock.engine.host import allow_open_files
 from interlock.model.errors import UsageError
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_line
-from interlock.ui.cli.session import run_async
+from interlock.ui.cli.session import AgentsMayNot, person, run_async
 from interlock.ui.opening import locate, open_log
 from interlock.ui.web.keys import load_keys
 from interlock.ui.web.listening import LOOPBACK, Wanted, announced, bound, hosts_of, read_server, tls_of
@@ -55,7 +56,8 @@ def serve_command(
     The printed address holds a token, and lets anyone who has it do what you can do here.
     For example: interlock serve --project ../shop --project ../blog
     """
-    return run_async(_serve(invocation, projects or (invocation.project,), Wanted(**address), with_run))
+    folders = projects or (invocation.project,)
+    return run_async(_serve(invocation, folders, Wanted(**address), with_run, scope=_rights(None)))
 
 
 @cli_command("ui")
@@ -65,27 +67,39 @@ def serve_command(
 @click.option(
     "--scope",
     type=click.Choice(list(PERSONS)),
-    default="decide",
-    help="Rights of the address: only read, also act, or also decide (default).",
+    help="Rights of the address: only read, also act, or also decide (default, but not for agents).",
 )
-def ui_command(invocation: Invocation, port: int, print_url: bool, no_open: bool, scope: str) -> int:
+def ui_command(invocation: Invocation, port: int, print_url: bool, no_open: bool, scope: str | None) -> int:
     """Open the dashboard in the browser. Starts the server if none runs for this project, until Ctrl-C.
 
     For example: interlock ui --print-url --scope read
     """
+    rights = _rights(scope)
     place = run_async(locate(invocation.project))
-    url = _running(place.state, PERSONS[scope])
+    url = _running(place.state, rights)
+    opens = not (no_open or print_url)
     if url is None:
-        opens = not (no_open or print_url)
-        return run_async(
-            _serve(invocation, (invocation.project,), Wanted(port=port), scope=PERSONS[scope], opens=opens)
-        )
+        wanted = Wanted(port=port)
+        return run_async(_serve(invocation, (invocation.project,), wanted, scope=rights, opens=opens))
     if port and f":{port}/" not in url:
         raise UsageError(f"a server of this project runs already: {url.partition('#')[0]}", "interlock ui")
     _tell(invocation, url)
-    if not (no_open or print_url):
+    if opens:
         webbrowser.open(url)
     return ExitCode.OK
+
+
+def _rights(scope: str | None) -> Scope:
+    """The rights that were asked for. An agent in a shell of its own gets none to decide."""
+    if scope == "decide":
+        person()
+    if scope is not None:
+        return PERSONS[scope]
+    try:
+        person()
+    except AgentsMayNot:
+        return Scope.ACT
+    return Scope.DECIDE
 
 
 def _running(state_dir: Path, scope: Scope) -> str | None:
@@ -126,6 +140,7 @@ async def _serve(
     from interlock.ui.web.site import Site, open_site
 
     tls = tls_of(wanted)
+    allow_open_files()
     async with AsyncExitStack() as stack:
         logs = [
             await stack.enter_async_context(open_log(folder, invocation.settings, note, create=True))
