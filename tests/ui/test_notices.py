@@ -11,6 +11,7 @@ from interlock.events.record import Recorded, encode
 from interlock.model.task import TaskId
 from interlock.ui.cli.notices import BELL, Notices, Notify, desktop_command, shows_notices
 from interlock.ui.cli.output import Invocation
+from interlock.ui.words.notices import notice_of
 from tests.ui.conftest import interlock
 from tests.ui.test_run_command import project
 from tests.warm import INTERLOCK, pieces, start_on_terminal
@@ -74,8 +75,10 @@ def asked(notify: Notify, environ: dict[str, str], capsys: pytest.CaptureFixture
     fact = PermissionAsked(TaskId("api"), 1, "implement", 1, "c", "run", "make\x1b[2J all")
     row = Recorded(1, 0.0, "test", *encode(fact), "")
     notices = Notices(Invocation(), notify, environ)
-    notices.hear(row)
-    notices.hear(row)
+    notice = notice_of(row)
+    assert notice
+    notices.hear(notice)
+    notices.hear(notice)
     return capsys.readouterr().out
 
 

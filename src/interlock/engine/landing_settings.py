@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from interlock.engine.notify_settings import NotifySettings
+
 
 @dataclass(frozen=True, slots=True)
-class LandingSettings:
+class LandingSettings(NotifySettings):
     """The remote, and where tested changes go."""
 
     fetch: bool = True

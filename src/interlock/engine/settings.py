@@ -136,9 +136,6 @@ class Settings(LandingSettings):
     """The longest wait of a call for its turn. After it the agent program is told to try again later."""
     log_limit_bytes: int = 1 << 30
     """An agent that writes more output than this is stopped."""
-    notify: Literal["auto", "bell", "desktop", "off"] = "auto"
-    """Notification when `interlock run` on a terminal ends or an agent waits for you: `bell` rings, `auto`
-    also notifies where the desktop or the terminal is known to, `desktop` asks any terminal to."""
 
     @property
     def lesson_hold_out(self) -> float:
@@ -389,6 +386,7 @@ LEAST = {
     "pull_request_poll_seconds": 1,
     "pull_request_wait_seconds": 0,
     "review_lines": 0,
+    "notify_every_seconds": 0,
 }
 
 

@@ -70,12 +70,16 @@ class Untrusted(EnvironmentProblem):
         super().__init__(f"this repository widens the sandbox, and you have not agreed to that:{lines}")
 
 
+_SENDS = "sends what agents say to others"
 OWN = {
     "hooks": "starts programs on your machine",
     "key_hosts": "sends keys of yours to others",
     "workspace_folder": "says where on your machine files are written",
     "statements": "signs with your key",
     "trust_folders": "says which repositories you trust",
+    "notify_webhook": _SENDS,
+    "notify_webhook_key": _SENDS,
+    "notify_urls": _SENDS,
     "setup_hosts": "opens the network to the commands of a repository",
 }
 """Settings that no file of a repository may have, and why."""

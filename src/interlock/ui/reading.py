@@ -47,6 +47,20 @@ async def all_rows(store: Store, after: int = 0) -> AsyncIterator[Recorded]:
         after = rows[-1].seq
 
 
+async def rows_since(store: Store, time: float) -> AsyncIterator[Recorded]:
+    """The facts from a time on. Their times never go back, so the first is found in a few reads."""
+    first, end = 0, await store.head()
+    while first < end:
+        middle = (first + end) // 2
+        found = await store.read(middle, 1)
+        if found and found[0].time < time:
+            first = middle + 1
+        else:
+            end = middle
+    async for row in all_rows(store, first):
+        yield row
+
+
 async def history(store: Store, task: TaskId) -> list[Recorded]:
     return [row for row in await store.about_task(task) if _is_about(row, task)]
 

@@ -56,6 +56,7 @@ COMMANDS: dict[str, Entry] = {
     "review": Entry(
         "Look", f"{_HERE}.review", "Show the changes that wait for review, or one with its diff."
     ),
+    "report": Entry("Look", f"{_HERE}.report", "Report the last hours: what you must decide, what landed."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
     "queue": Entry(
         "Look", f"{_HERE}.queue", "Show the changes on their way to main, and change their order."

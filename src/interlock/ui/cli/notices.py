@@ -9,13 +9,9 @@ import time
 from collections.abc import Mapping
 from typing import Literal
 
-from interlock.events import facts as f
-from interlock.events.lifecycle import Stage
-from interlock.events.record import Recorded
-from interlock.events.state import State
 from interlock.model.shown import shown
 from interlock.ui.cli.output import Invocation, even_if_unread
-from interlock.ui.words.red_main import found_text
+from interlock.ui.words.notices import Notice
 
 Notify = Literal["auto", "bell", "desktop", "off"]
 
@@ -43,21 +39,12 @@ class Notices:
         self._last = -APART_SECONDS
         self._at_work: list[threading.Thread] = []
 
-    def hear(self, row: Recorded) -> None:
-        fact = row.fact
-        if isinstance(fact, f.PermissionAsked):
-            self._call(f"{fact.task} waits for permission: {fact.tool} {fact.text}")
-        elif isinstance(fact, f.CulpritFound):
-            self._call(found_text(fact))
-        elif isinstance(fact, f.ReviewOpened):
-            self._call(f"{fact.task} waits for review: interlock review {fact.task}")
-        elif isinstance(fact, f.QuestionAsked):
-            self._call(f"{fact.task} asks: {fact.text}")
+    def hear(self, notice: Notice) -> None:
+        self._call(notice.text)
 
-    def ended(self, state: State) -> None:
-        counts = [f"{count} {stage.value}" for stage in Stage if (count := state.index.counts.get(stage))]
+    def ended(self, notice: Notice) -> None:
         self._last = -APART_SECONDS
-        self._call(f"the run ended: {', '.join(counts) or 'nothing to do'}")
+        self._call(notice.text)
         for thread in self._at_work:
             thread.join(PROGRAM_SECONDS)
 

@@ -52,9 +52,11 @@ from interlock.ui.cli.summary import tell_summary
 from interlock.ui.cli.trust import ask_trust
 from interlock.ui.mcp.agents import serve_agents
 from interlock.ui.mcp.tools import is_installed
+from interlock.ui.notify.sender import sending
 from interlock.ui.plain import counted
 from interlock.ui.queries.status import obstacles
 from interlock.ui.words.checks import obstacle_lines
+from interlock.ui.words.notices import end_notice, notice_of
 from interlock.ui.words.red_main import broken_main
 
 LEAVE_SECONDS = 30.0
@@ -244,20 +246,25 @@ async def _work(invocation: Invocation, project: Project, options: Options) -> i
     """Run the engine to its end; the exit code if it was stopped, else 0."""
     allow_open_files()
     view = await run_view(invocation, project)
-    notices = Notices(invocation, project.settings.notify, os.environ)
-
-    def see(row: Recorded, state: State) -> None:
-        view.see(row, state)
-        notices.hear(row)
-
+    settings = project.settings
+    notices = Notices(invocation, settings.notify, os.environ)
     serve_tools = serve_agents if is_installed() else None
-    engine = Engine(project.env(view.tell, serve_tools), options, see, view.tell)
-    with _signals(engine, view) as interrupted:
-        async with metrics_served(project.settings.metrics_port, lambda: _metrics(engine)), view.on(engine):
-            state = await engine.run()
-    if interrupted:
-        return ExitCode.INTERRUPTED
-    notices.ended(state)
+    async with sending(project.root.name, settings, os.environ, project.clean, view.tell) as send:
+
+        def see(row: Recorded, state: State) -> None:
+            view.see(row, state)
+            if notice := notice_of(row):
+                notices.hear(notice)
+                send(notice)
+
+        engine = Engine(project.env(view.tell, serve_tools), options, see, view.tell)
+        with _signals(engine, view) as interrupted:
+            async with metrics_served(settings.metrics_port, lambda: _metrics(engine)), view.on(engine):
+                state = await engine.run()
+        if interrupted:
+            return ExitCode.INTERRUPTED
+        send(end_notice(state))
+        notices.ended(end_notice(state))
     return ExitCode.DECLINED if state.run and state.run.stopping else ExitCode.OK
 
 
