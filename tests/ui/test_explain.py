@@ -123,6 +123,21 @@ def test_a_landed_task_tells_its_way_to_main(lab: Lab) -> None:
     assert text.index("attempt 1: landed in") < text.index("verify passed") < text.index("implement passed")
 
 
+def test_each_step_of_the_way_names_the_facts_that_say_so(lab: Lab) -> None:
+    lab.accept(task("api"))
+    lab.land("api", "d" * 40)
+    kinds = {number: type(fact).__name__ for number, fact in enumerate(lab.facts(), start=1)}
+    causes = lab.run("explain", "api", "--json").json["causes"]
+    chain = [[kinds[number] for number in cause["facts"]] for cause in causes if cause["facts"]]
+    assert chain == [
+        ["PhaseStarted", "Landed"],
+        ["PhaseStarted", "CandidatePassed"],
+        ["PhaseStarted", "WorkFinished"],
+    ]
+    first = causes[1]["facts"]
+    assert f"(facts {first[0]}, {first[1]})" in explain(lab, "api").splitlines()[1]
+
+
 def test_what_people_did_is_part_of_the_story(lab: Lab) -> None:
     lab.accept(task("api"))
     lab.write(TaskCancelled(TaskId("api"), "wrong idea"), TaskRetried(TaskId("api"), "better idea"))

@@ -44,7 +44,7 @@ from interlock.ui.queries.tasks import TaskRow, find, forecast_of, rows
 from interlock.ui.reading import Reading, history, open_permissions
 from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
-from interlock.ui.words.facts import clock, left_out_lines
+from interlock.ui.words.facts import clock, left_out_lines, with_numbers
 from interlock.ui.words.footprints import drift_line, request_line
 from interlock.ui.words.forecasts import expected_text, kind_text
 from interlock.ui.words.reasons import in_short, reason_text
@@ -248,7 +248,7 @@ def explain_command(invocation: Invocation, what: str) -> None:
     For example: interlock explain login
     """
     causes = run_async(_explain(invocation, what))
-    texts = [one_line(inert(cause.text)) for cause in causes]
+    texts = [with_numbers(one_line(inert(cause.text)), cause.facts) for cause in causes]
     texts[0], texts[-1] = paint(texts[0], "cyan"), paint(texts[-1], "cyan")
     lines = (f"{'  ' * cause.depth}{text}" for cause, text in zip(causes, texts, strict=True))
     say_listing(invocation, lambda: ExplainDocument(what, causes), lines)

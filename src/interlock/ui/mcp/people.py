@@ -31,6 +31,7 @@ from interlock.ui.queries.review import checks_of, review_document, review_of
 from interlock.ui.queries.status import status_document
 from interlock.ui.queries.tasks import by_stage, find, rows
 from interlock.ui.reading import Reading, history
+from interlock.ui.words.facts import with_numbers
 
 INSTRUCTIONS = """\
 Interlock runs many coding agents on this git repository and lands only what passes its checks. `inbox` \
@@ -138,7 +139,7 @@ class PeopleTools:
             task = find(reading.state, given.task)
             facts = await history(log.store, task.spec.id)
         causes = explain(reading, task, facts, attempts_of(facts))
-        return "\n".join(f"{'  ' * cause.depth}{cause.text}" for cause in causes)
+        return "\n".join(f"{'  ' * cause.depth}{with_numbers(cause.text, cause.facts)}" for cause in causes)
 
     async def inbox(self, _: Nothing) -> object:
         async with self._access.log() as log:

@@ -32,6 +32,10 @@ class PhaseStory:
     outcome: str = "running"
     text: str = ""
     ended: float | None = None
+    began_seq: int = 0
+    """The fact that began it, by its number in the log."""
+    ended_seq: int = 0
+    """The fact that ended it; 0: none yet."""
     log: str = ""
     commit: str = ""
     base: str = ""
@@ -115,21 +119,21 @@ class Stories:
     def stories(self) -> list[AttemptStory]:
         return list(self._found.values())
 
-    def add(self, fact: f.Fact, time: float) -> None:
-        stories = self._found
+    def add(self, row: Recorded) -> None:
+        stories, fact = self._found, row.fact
         if isinstance(fact, f.PhaseStarted):
             story = stories.setdefault(fact.attempt, AttemptStory(fact.attempt))
-            story.phases.append(_begin(fact, time))
+            story.phases.append(_begin(fact, row))
         elif isinstance(fact, f.CandidateBuilt) and fact.attempt in stories:
             _build(stories[fact.attempt], fact)
         elif isinstance(fact, f.BuildStarted) and stories:
-            list(stories.values())[-1].phases.append(_begin_build(fact, time))
+            list(stories.values())[-1].phases.append(_begin_build(fact, row))
         elif isinstance(fact, f.BuildEnded):
-            _end_build(stories.values(), fact, time)
+            _end_build(stories.values(), fact, row)
         elif type(fact) in OUTCOMES and isinstance(fact, f.PhaseFact) and fact.attempt in stories:
-            _end(stories[fact.attempt], fact, time)
+            _end(stories[fact.attempt], fact, row)
         elif isinstance(fact, f.TaskReset | f.TaskCancelled | f.TaskRemoved):
-            _take_away(stories.values(), type(fact).__name__, time)
+            _take_away(stories.values(), row)
         elif isinstance(fact, f.NotesSaved) and fact.attempt in stories:
             phase = stories[fact.attempt].phases[0]
             phase.notes, phase.said = fact.path, fact.summary
@@ -141,30 +145,36 @@ class Stories:
 def attempts_of(history: Iterable[Recorded]) -> list[AttemptStory]:
     found = Stories()
     for row in history:
-        found.add(row.fact, row.time)
+        found.add(row)
     return found.stories
 
 
-def _begin(fact: f.PhaseStarted, time: float) -> PhaseStory:
+def _begin(fact: f.PhaseStarted, row: Recorded) -> PhaseStory:
     reason = reason_object(fact.why) if fact.why else None
     agent_reason = reason_object(fact.agent_why) if fact.agent_why else None
     return PhaseStory(
-        fact.phase, fact.epoch, time, start_text(fact), reason=reason, agent_reason=agent_reason
+        fact.phase,
+        fact.epoch,
+        row.time,
+        start_text(fact),
+        began_seq=row.seq,
+        reason=reason,
+        agent_reason=agent_reason,
     )
 
 
-def _begin_build(fact: f.BuildStarted, time: float) -> PhaseStory:
-    reason = reason_object(fact.why) if fact.why else None
-    return PhaseStory(BUILD, fact.epoch, time, reason_text(fact.why), base=fact.main, reason=reason)
+def _begin_build(fact: f.BuildStarted, row: Recorded) -> PhaseStory:
+    reason, why = reason_object(fact.why) if fact.why else None, reason_text(fact.why)
+    return PhaseStory(BUILD, fact.epoch, row.time, why, began_seq=row.seq, base=fact.main, reason=reason)
 
 
-def _end_build(stories: Iterable[AttemptStory], fact: f.BuildEnded, time: float) -> None:
+def _end_build(stories: Iterable[AttemptStory], fact: f.BuildEnded, row: Recorded) -> None:
     for phase in (phase for story in stories for phase in story.phases):
         if phase.ended is None and (phase.phase, phase.epoch) == (BUILD, fact.epoch):
             is_green = not fact.conflicts and all(check.passed for check in fact.checks)
             phase.outcome = "ended" if fact.why else "passed" if is_green else "failed"
             phase.text = reason_text(fact.why or (_conflict(fact) if fact.conflicts else None))
-            phase.ended, phase.checks = time, fact.checks
+            phase.ended, phase.ended_seq, phase.checks = row.time, row.seq, fact.checks
             phase.end_reason = reason_object(fact.why) if fact.why else None
 
 
@@ -179,15 +189,15 @@ def _build(story: AttemptStory, fact: f.CandidateBuilt) -> None:
             phase.commit, phase.base = fact.commit, fact.base
 
 
-def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
+def _end(story: AttemptStory, fact: f.PhaseFact, row: Recorded) -> None:
     """Close the phase this fact is about. Late news finds no open phase and changes nothing."""
     still_open = [p for p in story.phases if p.ended is None and p.phase == fact.phase]
     phase = next((p for p in still_open if p.epoch == fact.epoch), None)
     if isinstance(fact, f.Landed):
-        phase = still_open[-1] if still_open else _found_on_main(story, fact, time)
+        phase = still_open[-1] if still_open else _found_on_main(story, fact, row)
     if phase is None:
         return
-    phase.outcome, phase.ended = OUTCOMES[type(fact)], time
+    phase.outcome, phase.ended, phase.ended_seq = OUTCOMES[type(fact)], row.time, row.seq
     built = (phase.commit, phase.base)
     for name in ("log", "base", "archived", "touched", "checks", "left_out", "resolved"):
         setattr(phase, name, getattr(fact, name, getattr(phase, name)))
@@ -206,19 +216,19 @@ def _end(story: AttemptStory, fact: f.PhaseFact, time: float) -> None:
         phase.end_reason = reason_object(fact.why) if fact.why else None
 
 
-def _found_on_main(story: AttemptStory, fact: f.Landed, time: float) -> PhaseStory:
+def _found_on_main(story: AttemptStory, fact: f.Landed, row: Recorded) -> PhaseStory:
     """The branch moved, and the run that moved it ended before it recorded that."""
-    phase = PhaseStory(fact.phase, fact.epoch, time, "it was found on main")
+    phase = PhaseStory(fact.phase, fact.epoch, row.time, "it was found on main", began_seq=row.seq)
     story.phases.append(phase)
     return phase
 
 
-def _take_away(stories: Iterable[AttemptStory], name: str, time: float) -> None:
-    outcome = {"TaskReset": "reset", "TaskCancelled": "cancelled"}.get(name, "removed")
+def _take_away(stories: Iterable[AttemptStory], row: Recorded) -> None:
+    outcome = {"TaskReset": "reset", "TaskCancelled": "cancelled"}.get(row.kind, "removed")
     for story in stories:
         for phase in story.phases:
             if phase.ended is None:
-                phase.outcome, phase.ended = outcome, time
+                phase.outcome, phase.ended, phase.ended_seq = outcome, row.time, row.seq
 
 
 def change_ends(task: TaskState, stories: list[AttemptStory], attempt: int | None) -> tuple[str, str]:

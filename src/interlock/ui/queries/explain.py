@@ -52,6 +52,8 @@ class Cause:
     text: str
     reason: ReasonObject | None = None
     """The reason as data, if the line gives the reason of a task."""
+    facts: tuple[int, ...] = ()
+    """The facts that say so, by their numbers in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,8 @@ def _phase(name: TaskId, attempt: int, phase: PhaseStory, below: list[str]) -> l
     below += left_out_lines(phase.left_out, phase.archived)
     if phase.why:
         below.append(f"started because: {phase.why}")
-    head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text)
+    facts = tuple(filter(None, (phase.began_seq, phase.ended_seq)))
+    head = Cause(1, name, f"{text}: {phase.text}" if phase.text else text, facts=facts)
     return [head, *(Cause(2, name, line) for line in below)]
 
 
@@ -186,7 +189,8 @@ def _needs_no_review(task: TaskState, history: list[Recorded]) -> Iterator[tuple
             opened.add(fact.digest)
         elif isinstance(fact, f.Landed) and passed and passed.digest and passed.digest not in opened:
             text = f"landed without a review: {evidence_text(task.evidence)}, {counted(passed.lines, 'line')}"
-            yield row.time, [Cause(1, task.spec.id, f"{clock(row.time)} {text} (review: auto)")]
+            cause = Cause(1, task.spec.id, f"{clock(row.time)} {text} (review: auto)", facts=(row.seq,))
+            yield row.time, [cause]
 
 
 def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, list[Cause]]]:
@@ -197,7 +201,7 @@ def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, 
             why = getattr(fact, "why", "") or getattr(fact, "note", "") or getattr(fact, "text", "")
             why = why or reason_text(getattr(fact, "reason", None))
             text = f"{clock(row.time)} {row.actor} {DEEDS[type(fact)]}{f': {why}' if why else ''}"
-            said.append((row.time, [Cause(1, name, text)]))
+            said.append((row.time, [Cause(1, name, text, facts=(row.seq,))]))
     return said
 
 
@@ -243,7 +247,9 @@ def explain_commit(reading: Reading, found: list[Recorded], commit: str) -> list
     task = reading.state.tasks.get(about.task)
     verdict = _fate(task, found, commit) if task else "the task no longer exists"
     head = Cause(0, about.task, f"{commit} was made for {about.task}, attempt {about.attempt}; {verdict}")
-    lines = [Cause(1, about.task, f"{clock(row.time)} {describe(row.fact)}") for row in found]
+    lines = [
+        Cause(1, about.task, f"{clock(row.time)} {describe(row.fact)}", facts=(row.seq,)) for row in found
+    ]
     return [head, *lines, Cause(0, about.task, f"next: interlock show {about.task}")]
 
 

@@ -144,7 +144,7 @@ class Timeline:
         named = getattr(fact, "task", None)
         name = named if isinstance(named, str) else None
         if name:
-            self.tasks.setdefault(TaskId(name), Stories()).add(fact, row.time)
+            self.tasks.setdefault(TaskId(name), Stories()).add(row)
             if isinstance(fact, f.PhaseStarted) and fact.agent:
                 self.agents[fact.task, fact.attempt] = fact.agent
         if row.kind in MARKS:

@@ -45,6 +45,13 @@ def clock(seconds: float) -> str:
     return datetime.fromtimestamp(bounded(seconds), UTC).astimezone().strftime("%H:%M:%S")
 
 
+def with_numbers(text: str, facts: Sequence[int]) -> str:
+    """A sentence with the numbers of the facts that say so, for `interlock events --since`."""
+    if not facts:
+        return text
+    return f"{text} (fact{'s' if len(facts) > 1 else ''} {', '.join(map(str, facts))})"
+
+
 def describe(fact: Fact) -> str:
     if isinstance(fact, TaskAccepted):
         return f"TaskAccepted {fact.task.id}: {_short(fact.task.goal)}"
