@@ -76,7 +76,7 @@ class Dashboard:
             self.page.keyboard.press(key)
 
     def button(self, name: str) -> Any:
-        return self.page.get_by_role("button", name=name).filter(visible=True).first
+        return self.page.get_by_role("button", name=name, exact=True).filter(visible=True).first
 
     def shot(self, folder: Path, name: str) -> Path:
         path = folder / f"{name}.png"

@@ -36,7 +36,7 @@ export function Button(props: {
       onClick={() => props.disabled || props.onPress()}
     >
       {props.children}
-      {props.hotkey && <kbd>{props.hotkey}</kbd>}
+      {props.hotkey && <kbd aria-hidden="true">{props.hotkey}</kbd>}
     </button>
   )
 }

@@ -1,4 +1,4 @@
-import { useMemo } from "react"
+import { useCallback, useMemo, useState } from "react"
 import { useSearchParams } from "wouter"
 import type { ChangeDocument, ReviewDocument, TaskRow } from "../../api/types"
 import { type Read, useRead } from "../../api/use-read"
@@ -58,10 +58,11 @@ interface ChangeProps {
   working: boolean
   inReview: boolean
   review: Read<ReviewDocument>
+  onComment: () => void
 }
 
 /** The change in review, with its comments; else the landed one, or that of the newest attempt. */
-function Change({ row, working, inReview, review }: ChangeProps) {
+function Change({ row, working, inReview, review, onComment }: ChangeProps) {
   const version = useVersion(row.id)
   const diff = useRead<ChangeDocument>(
     inReview ? null : `/api/tasks/${encodeURIComponent(row.id)}/diff`,
@@ -79,7 +80,14 @@ function Change({ row, working, inReview, review }: ChangeProps) {
   const cut = review.data?.diff_cut ?? diff.data?.cut ?? false
   const to: Recipient = review.data?.waits ? "review" : working ? "agent" : null
   return (
-    <Diff task={row.id} text={found.diff} cut={cut} comments={review.data?.review.comments ?? []} to={to} />
+    <Diff
+      task={row.id}
+      text={found.diff}
+      cut={cut}
+      comments={review.data?.review.comments ?? []}
+      to={to}
+      onComment={onComment}
+    />
   )
 }
 
@@ -89,10 +97,15 @@ function Shown({ row }: { row: TaskRow }) {
   const working = usePicture(state => state.agents.has(row.id))
   const attempt = data?.attempts.at(-1)?.attempt
   const at = `/api/tasks/${encodeURIComponent(row.id)}`
+  // A comment changes the review and not the row.
+  const [commented, comment] = useState(0)
+  const onComment = useCallback(() => comment(count => count + 1), [])
+  const rowVersion = useVersion(row.id)
+  const version = useMemo(() => [rowVersion, commented], [rowVersion, commented])
   const inReview = usePicture(state =>
     state.inbox.some(item => item.kind === "review" && item.task === row.id),
   )
-  const review = useRead<ReviewDocument>(inReview ? `${at}/review` : null, useVersion(row.id))
+  const review = useRead<ReviewDocument>(inReview ? `${at}/review` : null, version)
   const log = attempt ? `${at}/log?attempt=${attempt}` : null
   const events = useGrowing(log && `${log}&form=events`, working, eventsOf)
   const middle = pane === "output" ? "output" : "diff"
@@ -147,7 +160,7 @@ function Shown({ row }: { row: TaskRow }) {
             </div>
           </div>
           {middle === "diff" ? (
-            <Change row={row} working={working} inReview={inReview} review={review} />
+            <Change row={row} working={working} inReview={inReview} review={review} onComment={onComment} />
           ) : (
             <Output task={row.id} output={output} live={working} />
           )}

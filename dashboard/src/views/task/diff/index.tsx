@@ -35,11 +35,13 @@ function Draft({
   place,
   to,
   onClose,
+  onDone,
 }: {
   task: string
   place: Place
   to: "review" | "agent"
   onClose: () => void
+  onDone: () => void
 }) {
   const act = useAct()
   const where = nameOf(place)
@@ -50,7 +52,7 @@ function Draft({
       to === "review"
         ? await act.run("comment", { task, path: place.path, line: place.line, text })
         : await act.run("say", { task, text: `${where}: ${text}` })
-    if (done && to === "review") onClose()
+    if (done && to === "review") onDone()
   }
   return (
     <div className="cm">
@@ -78,10 +80,11 @@ interface Props {
   cut: boolean
   comments: readonly Comment[]
   to: Recipient
+  onComment: () => void
 }
 
 /** The change of a task, with comments by line. */
-export function Diff({ task, text, cut, comments, to }: Props) {
+export function Diff({ task, text, cut, comments, to, onComment }: Props) {
   const files = useMemo(() => parseDiff(text), [text])
   const [place, comment] = useState<Place | null>(null)
   const box = useRef<HTMLDivElement>(null)
@@ -97,11 +100,21 @@ export function Diff({ task, text, cut, comments, to }: Props) {
       const name = nameOf(place)
       found.set(name, [
         found.get(name),
-        <Draft key="draft" task={task} place={place} to={to} onClose={() => comment(null)} />,
+        <Draft
+          key="draft"
+          task={task}
+          place={place}
+          to={to}
+          onClose={() => comment(null)}
+          onDone={() => {
+            comment(null)
+            onComment()
+          }}
+        />,
       ])
     }
     return found
-  }, [comments, place, to, task])
+  }, [comments, place, to, task, onComment])
 
   const jump = (step: number) => {
     const heads = [...(box.current?.querySelectorAll<HTMLElement>("[data-file]") ?? [])]
