@@ -120,6 +120,23 @@ def test_a_change_that_only_makes_nothing_worse_waits_and_a_fix_lands(scratch: S
     assert subjects(scratch)[:3] == ["other", "fix", "Add there.must"], run.output
 
 
+def test_a_commit_after_which_the_check_cannot_run_freezes_main_too(scratch: Scratch) -> None:
+    (scratch.root / "check.sh").write_text("#!/bin/sh\n")
+    (scratch.root / "check.sh").chmod(0o755)
+    scratch.graph(f"{TASKS}  c: {{goal: x}}\n", verify="./check.sh")
+    scratch.interlock("run", "--only", "a")
+    scratch.interlock("cancel", "c")  # no failure
+    scratch.git("rm", "-q", "check.sh")
+    red = scratch.commit("Remove the check")
+    said = scratch.interlock("run", code=6)
+    assert f"next: interlock undo {red[:12]}" in said, said
+    scratch.interlock("status", "--exit-code", code=6)
+    scratch.interlock("undo", red, "--yes")
+    scratch.interlock("retry", "c")
+    scratch.interlock("run")
+    assert set(scratch.states().values()) == {"done"}
+
+
 def test_with_judge_the_same_change_lands_on_the_red_main(scratch: Scratch) -> None:
     (scratch.root / "here.must").write_text("")
     (scratch.root / "here").write_text("")

@@ -244,15 +244,15 @@ def verdict(reading: Reading) -> ExitCode:
     code = outcome(
         [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
     )
-    if code is ExitCode.FAILED and _waits_for_main(state):
-        return ExitCode.NEEDS_PERSON
+    if code is ExitCode.FAILED and broken_main(state):  # its checks are no obstacle of their own
+        return ExitCode.NEEDS_PERSON if _waits_for_main(state) else ExitCode.FAILED
     return ExitCode.ENVIRONMENT if code is ExitCode.FAILED and obstacles(state) else code
 
 
 def _waits_for_main(state: State) -> bool:
     """Tell if no task failed, and the rest waits for main to be green."""
-    failed = any(state.index.counts.get(stage) for stage in (Stage.FAILED, Stage.CANCELLED))
-    return broken_main(state) is not None and not failed
+    counts = state.index.counts
+    return bool(counts.get(Stage.WAITING)) and not counts.get(Stage.FAILED)
 
 
 def outcome(wanted: Iterable[TaskState]) -> ExitCode:
