@@ -137,6 +137,25 @@ def test_a_commit_after_which_the_check_cannot_run_freezes_main_too(scratch: Scr
     assert set(scratch.states().values()) == {"done"}
 
 
+def test_a_commit_that_is_undone_is_blamed_no_more_if_another_one_keeps_main_red(scratch: Scratch) -> None:
+    (scratch.root / "here.must").write_text("")
+    (scratch.root / "here").write_text("")
+    scratch.write(check__sh=REPORT)
+    scratch.graph(TASKS, verify="sh check.sh")
+    scratch.interlock("run", "--only", "a")
+    first, second = push(scratch, "there.must"), push(scratch, "far.must")
+    assert f"next: interlock undo {first[:12]}" in scratch.interlock("run", code=6)
+    scratch.interlock("undo", first, "--yes")
+    said = scratch.interlock("run", code=6)
+    assert subjects(scratch)[0] == f"Undo {first[:12]}", said
+    for shown in (said, scratch.interlock("status"), scratch.interlock("inbox")):
+        assert f"interlock undo {first[:12]}" not in shown and "interlock doctor" in shown, shown
+    assert scratch.status()["main"]["frozen"]["culprit"] is None
+    scratch.interlock("undo", second, "--yes")
+    scratch.interlock("run")
+    assert scratch.status()["main"]["frozen"] is None
+
+
 def test_with_judge_the_same_change_lands_on_the_red_main(scratch: Scratch) -> None:
     (scratch.root / "here.must").write_text("")
     (scratch.root / "here").write_text("")

@@ -93,9 +93,16 @@ def landed_on_main(state: State, task: TaskState) -> set[TaskId]:
         return freed
     if main.broken and _mends(candidate, main.broken):
         main.broken = None
+    if main.broken and _undoes(task, main.broken.culprit):  # and another commit keeps it red
+        main.broken = replace(main.broken, culprit=None)
     if candidate.commit == main.commit and main.broken is None:
         main.unjudged = False
     return freed
+
+
+def _undoes(task: TaskState, culprit: Culprit | None) -> bool:
+    undo = task.change.undo
+    return bool(undo and culprit and culprit.commit in {each.commit for each in undo.undoes})
 
 
 def _mends(candidate: Candidate, broken: Broken) -> bool:
