@@ -60,6 +60,46 @@ def test_an_undone_task_stays_undone_in_the_next_runs(scratch: Scratch) -> None:
     assert scratch.states() == {"a": "cancelled", "undo-a": "done", "undo-a-2": "done"}
 
 
+def test_a_task_whose_undo_is_undone_has_landed_again(scratch: Scratch) -> None:
+    scratch.graph(THREE, verify=CHECK)
+    scratch.interlock("run", "--only", "base", "--only", "built", code=None)
+    verified = scratch.status()["tasks"][0]["evidence"]
+    scratch.interlock("undo", "base", "--yes")
+    scratch.interlock("run", code=1)
+    said = scratch.interlock("undo", "undo-base", "--yes")
+    assert "counts as landed again: built, base" in said, said
+    scratch.interlock("run")
+    assert {"base.txt", "built.txt", "later.txt"} <= files(scratch), "what needs it goes on"
+    states = dict.fromkeys(("base", "built", "later", "undo-undo-base"), "done")
+    assert scratch.states() == states | {"undo-base": "cancelled"}
+    assert scratch.status()["tasks"][0]["evidence"] == verified
+    scratch.interlock("run")
+    assert scratch.states() == states | {"undo-base": "cancelled"}, "and stays so"
+    scratch.interlock("undo", "undo-undo-base", "--yes")
+    scratch.interlock("run", code=1)
+    assert "base.txt" not in files(scratch)
+    states = {"base": "cancelled", "built": "cancelled", "undo-base": "done", "undo-undo-base": "cancelled"}
+    assert scratch.states() | states == scratch.states()
+
+
+def test_a_task_that_was_retried_is_not_marked_as_landed_by_the_undo_of_its_undo(scratch: Scratch) -> None:
+    gate = scratch.gates / "gate"
+    agent = f"test $INTERLOCK_ATTEMPT = 1 || {{ {WAIT.format(gate=gate)}; }}\necho $INTERLOCK_ATTEMPT > a.txt"
+    scratch.graph("  a: {goal: x}\n", agent)
+    scratch.interlock("run")
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)
+    scratch.interlock("retry", "a")
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.interlock("undo", "undo-a", "--yes")
+    run.wait_for_line("undo-undo-a: landed as")
+    gate.touch()
+    assert run.wait() == 0, run.output
+    assert scratch.states()["a"] == "done" and not scratch.facts("LandingSeen")
+    assert scratch.git("show", "main:a.txt") != "1"
+
+
 def test_an_undo_that_later_changes_are_in_the_way_of_names_them_and_can_include_them(
     scratch: Scratch,
 ) -> None:

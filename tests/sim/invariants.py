@@ -76,6 +76,7 @@ class Invariants:
         """The newest generation that must have raised its fence: it has written more than its opening."""
         self.landed: dict[TaskId, Commit] = {}
         """The commit of each task that went to main, and was not undone."""
+        self._undone_by: dict[TaskId, TaskId] = {}
         self._tried: set[Tree] = set()
         """The trees that are known to be as good as main was before: judged, or landed by us."""
         repository.on_land = self.main_moved
@@ -138,16 +139,24 @@ class Invariants:
             self._setbacks[fact.task].append(fact.fingerprint)
         if isinstance(fact, SECOND_CHANCES):
             self._setbacks[task.spec.id].clear()
-        if isinstance(fact, f.TaskUndone | f.TaskReopened):
-            self.landed.pop(fact.task, None)
-        if isinstance(fact, f.NoChangeNeeded) and fact.on_main and task.change.undo is None:
-            self.landed[fact.task] = fact.base  # its undo was undone, so its change is there again
+        self._note_undone(task, fact)
         if isinstance(fact, f.PhaseStarted):
             self._start_is_allowed(task, fact)
         if isinstance(fact, f.AgentExited):
             self._agent_is_gone(fact)
         if isinstance(fact, f.CandidatePassed):
             self._results_fit(fact)
+
+    def _note_undone(self, task: TaskState, fact: f.Fact) -> None:
+        """What leaves main without a landing of its own, and comes back once its undo is undone."""
+        if isinstance(fact, f.TaskUndone | f.TaskReopened):
+            self.landed.pop(fact.task, None)
+            self._undone_by[fact.task] = fact.by
+        if isinstance(fact, f.NoChangeNeeded) and fact.on_main and task.change.undo is None:
+            self.landed[fact.task] = fact.base
+        by = self._undone_by.get(fact.task) if isinstance(fact, f.LandingSeen) else None
+        if isinstance(fact, f.LandingSeen) and by and by not in self.landed:
+            self.landed.setdefault(fact.task, fact.commit)
 
     def _results_fit(self, fact: f.CandidatePassed) -> None:
         """D14: a result that was not found out now is one of the same files in the same environment."""

@@ -215,7 +215,8 @@ class Engine:
         await acts.catch_up()
         await self._pass_on_stop(claim)
         await self._estimates.refresh(self._ledger, claim)
-        await self._decided(undone(self.state), claim)
+        while facts := undone(self.state):  # what is done again may undo others
+            await self._decided(facts, claim)
         await self._decided(await lessons_due(self._env, self.state), claim)
         now = await self._env.store.now()
         await self._decided(self._clutch.ask(self.state, now), claim)

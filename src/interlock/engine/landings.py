@@ -52,7 +52,9 @@ async def found_landings(repository: Repository, state: State) -> list[Fact]:
     found = []
     for word, tip in (await repository.landings()).items():
         task = open_tasks.get(word)
-        if task is None or task.change.undone == tip.commit:  # what undid that landing is on main too
+        if task is None or (
+            task.change.undone and task.change.undone.commit == tip.commit
+        ):  # what undid that landing is on main too
             continue
         if task.change.candidate is None or task.change.candidate.commit != tip.commit:
             found.append(LandingSeen(task.spec.id, tip.commit, tree=tip.tree))

@@ -147,12 +147,12 @@ def revert_prepared(task: TaskState, fact: f.RevertPrepared, row: Recorded) -> N
 
 
 def _undone(task: TaskState, fact: f.TaskUndone, _: Recorded) -> None:
-    _forget_landing(task, fact.commit)
+    _forget_landing(task)
     task.why = Reason(Why.UNDONE, {"tasks": (fact.by,), "commit": fact.commit})
 
 
 def _reopened(task: TaskState, fact: f.TaskReopened, _: Recorded) -> None:
-    _forget_landing(task, fact.commit)
+    _forget_landing(task)
     task.why = Reason(Why.REOPENED, {"tasks": (fact.by,), "commit": fact.commit, "command": fact.command})
     # Without a fingerprint: what happened on main counts neither for the breaker nor for the retries.
     failure = Failure(
@@ -161,8 +161,8 @@ def _reopened(task: TaskState, fact: f.TaskReopened, _: Recorded) -> None:
     task.trouble.failures = [replace(failure, commit=fact.commit, command=fact.command)]
 
 
-def _forget_landing(task: TaskState, commit: Commit) -> None:
-    task.change.undone, task.change.landed = commit, None
+def _forget_landing(task: TaskState) -> None:
+    task.change.undone, task.change.landed = task.change.landed, None
     if not task.spec.reverts:  # git made that one's change once, and no agent makes another
         task.change.work = None
     task.trouble.failures, task.trouble.waits, task.session.cut_off = [], 0, None
@@ -170,13 +170,14 @@ def _forget_landing(task: TaskState, commit: Commit) -> None:
 
 
 def _landing_found(task: TaskState, fact: f.LandingSeen, _: Recorded) -> None:
-    known, seen = task.change.landed or task.change.candidate, Candidate(fact.commit, fact.tree, fact.base)
+    change, seen = task.change, Candidate(fact.commit, fact.tree, fact.base)
+    known = change.landed or change.candidate or change.undone
     if known and known.commit == fact.commit:
         seen = known
     elif known and fact.tree and known.tree == fact.tree:  # rebased, or merged by a forge: it was checked
         seen = replace(known, commit=fact.commit, base=fact.base)
     task.change.landed = seen
-    task.change.candidate = task.change.pull_request = task.session.cut_off = None
+    task.change.candidate = task.change.pull_request = task.change.undone = task.session.cut_off = None
     close_question(task)
     task.why = Reason(Why.LANDING_FOUND, {"commit": fact.commit})
 

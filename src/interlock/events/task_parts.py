@@ -212,7 +212,7 @@ class Change:
     landed: Candidate | None = None
     undo: Undo | None = None
     """The commits that this task undoes; None: its change is that of an agent."""
-    undone: Commit = Commit("")
+    undone: Candidate | None = None
     """Its last landing that was undone: that commit is on main, and the task is not done."""
     pull_request: OpenPullRequest | None = None
     """The pull request that proposes it, or an earlier candidate of it."""

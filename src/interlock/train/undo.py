@@ -6,13 +6,15 @@ Rules:
    other.
 3. Once it is on main, the tasks that it undoes are not done any more. What a person undid waits for
    `interlock retry`; what made main red starts again, with the output of the check.
-4. Tasks that need an undone task wait again, also those whose work is finished (`events.red_main`).
+4. If such a change is undone itself, the tasks that it undid are done again, unless they have new work.
+5. Tasks that need an undone task wait again, also those whose work is finished (`events.red_main`).
 """
 
 from collections.abc import Collection, Iterable, Sequence
 
 from interlock.events import facts as f
 from interlock.events.finished import all_tasks, unpacked
+from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.task import (
     UNDO_PIPELINE,
@@ -115,7 +117,22 @@ def undone(state: State) -> list[f.Fact]:
                 facts.append(f.TaskReopened(each.task, each.commit, name, undo.command, undo.feedback))
             else:
                 facts.append(f.TaskUndone(each.task, each.commit, name))
+            facts += [f.LandingSeen(back.task, back.commit) for back in back_on_main(state, each.task)]
     return facts
+
+
+def back_on_main(state: State, name: TaskId) -> list[Reverted]:
+    """Return what is done again once this task, which undoes others, is undone itself (rule 4)."""
+    undo = _known(state, name).change.undo
+    return [each for each in (undo.undoes if undo else ()) if _is_as_it_was(state.tasks.get(each.task), each)]
+
+
+def _is_as_it_was(task: TaskState | None, each: Reverted) -> bool:
+    """Tell if a task has not gone on since it was undone."""
+    if task is None or task.change.undone is None or task.stage in (Stage.RUNNING, Stage.REMOVED):
+        return False
+    has_new_work = task.change.work is not None and not task.spec.reverts
+    return task.change.undone.commit == each.commit and not has_new_work
 
 
 def _judges(state: State, undoes: Iterable[Reverted]) -> list[Task]:

@@ -242,11 +242,16 @@ def verdict(reading: Reading) -> ExitCode:
         return ExitCode.RUNNING
     state = reading.state
     code = outcome(
-        [t for name, t in state.tasks.items() if t.stage is not Stage.REMOVED and state.is_selected(name)]
+        [task for name, task in state.tasks.items() if state.is_selected(name) and not _is_gone(task)]
     )
     if code is ExitCode.FAILED and broken_main(state):  # its checks are no obstacle of their own
         return ExitCode.NEEDS_PERSON if _waits_for_main(state) else ExitCode.FAILED
     return ExitCode.ENVIRONMENT if code is ExitCode.FAILED and obstacles(state) else code
+
+
+def _is_gone(task: TaskState) -> bool:
+    """Tell if nothing is expected of a task: it was removed, or it undid others and was undone."""
+    return task.stage is Stage.REMOVED or (task.spec.reverts and task.change.undone is not None)
 
 
 def _waits_for_main(state: State) -> bool:

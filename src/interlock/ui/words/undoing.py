@@ -6,6 +6,7 @@ from interlock.engine.undo import UndoPlan
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.model.task import Reverted, TaskId
+from interlock.train.undo import back_on_main
 from interlock.ui.plain import inert, listed, one_line
 
 NAMES_SHOWN = 4
@@ -23,6 +24,9 @@ def plan_lines(state: State, plan: UndoPlan) -> Iterator[str]:
         for name, task in state.tasks.items()
         if gone.intersection(task.spec.needs) and task.stage in (Stage.WAITING, Stage.RUNNING)
     ]
+    back = [each.task for name in sorted(gone) for each in back_on_main(state, name)]
+    if back:
+        yield f"  counts as landed again: {listed(back, NAMES_SHOWN)}"
     if waiting:
         yield f"  waits again: {listed(waiting, NAMES_SHOWN)}"
 
