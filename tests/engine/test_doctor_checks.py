@@ -53,4 +53,4 @@ def test_a_red_check_without_a_report_and_checks_that_notice_nothing_are_told(sc
 
 def test_a_graph_without_any_check_is_a_warning(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: a}\n")
-    assert "land unverified" in rows(scratch, 0)["checks"][0]["text"]
+    assert "land as observed" in rows(scratch, 0)["checks"][0]["text"]

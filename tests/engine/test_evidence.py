@@ -21,7 +21,7 @@ NOTHING_ELSE = {
 STEERED = "; the change edits how its checks run: unittest.py"
 
 
-def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: Scratch) -> None:
+def test_a_verified_and_an_observed_change_are_told_apart_everywhere(scratch: Scratch) -> None:
     agent = "id=$INTERLOCK_TASK_ID; echo $id > $id.txt; test $id != forge || touch unittest.py"
     tasks = ("checked: {goal: checked, done_when: test -s checked.txt}", "bare: {goal: bare}")
     forge = "forge: {goal: forge, done_when: python3 -m unittest -h}"
@@ -33,8 +33,8 @@ def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: 
         "bare": {"grade": "observed", "gap": "no-checks"} | NOTHING_ELSE,
         "forge": {"grade": "verified", "gap": None} | NOTHING_ELSE | {"steering": ["unittest.py"]},
     }
-    assert "bare: no check covers it; it lands unverified" in said
-    assert "evidence: 2 verified on the merged tree, 1 unverified" in said
+    assert "bare: no check covers it; it lands as observed" in said
+    assert "evidence: 2 verified on the merged tree, 1 observed" in said
     trailers = scratch.git("log", "-3", "--format=%s|%(trailers:key=Interlock-Evidence,valueonly)", "main")
     assert set(filter(None, trailers.splitlines())) == {
         "checked|verified on the merged tree",
@@ -45,11 +45,11 @@ def test_a_verified_and_an_unverified_change_are_told_apart_everywhere(scratch: 
     assert STEERED in scratch.interlock("explain", "forge")
     assert "evidence: verified on the merged tree" in scratch.interlock("show", "checked")
     shown = scratch.interlock("show", "bare")
-    assert "landed (unverified)" in shown
+    assert ", observed, " in shown
     assert "evidence: observed, no check covers it" in shown
     assert json.loads(scratch.interlock("show", "bare", "--json"))["landed"]["evidence"]["gap"] == "no-checks"
     explained = scratch.interlock("explain", "bare")
-    assert "landed (unverified)" in explained
+    assert ", observed, " in explained
     assert "passed its checks" not in explained
     commit = scratch.status()["tasks"][0]["landed_commit"]
     assert "it landed on main: " in scratch.interlock("explain", commit[:12])
@@ -140,6 +140,6 @@ def test_a_change_that_removes_tests_which_no_report_counts_is_not_verified(scra
         assert (evidence["grade"], evidence["gap"]) == ("observed", "tests-removed"), name
         assert evidence["about"] == [path]
         assert trailers[name] == f"observed, it removes tests that no report counts ({path})"
-    said = "landed (unverified)"
+    said = ", observed, "
     assert said in scratch.interlock("explain", "gone")
     assert "it removes tests that no report counts (`tests/gone.sh`)" in scratch.interlock("show", "gone")

@@ -197,7 +197,7 @@ def test_a_red_check_without_a_report_starts_nothing_unless_a_person_allows_it(s
     assert shapes.states() == {"t": "done"}
     assert "main is red: `echo 3 problems; exit 1` exits 1" in said
     assert trailer(shapes) == "observed, a check fails on main too"
-    assert "landed (unverified)" in shapes.interlock("status")
+    assert ", observed, " in shapes.interlock("status")
     assert "its output does not name them" in shapes.interlock("show", "t")
 
 

@@ -71,7 +71,7 @@ def test_a_merged_pull_request_has_landed_and_what_needs_it_starts(
     scratch.interlock("run")
     assert scratch.states() == {"a": "done", "b": "done"}
     assert (scratch.root / "b.txt").read_text() == "b first\n"
-    assert "unverified" not in scratch.read("explain", "a")
+    assert "observed" not in scratch.read("explain", "a")
 
 
 def test_a_squash_onto_a_main_that_moved_is_recognized_by_its_patch(scratch: Scratch, hub: GitHub) -> None:
@@ -82,7 +82,7 @@ def test_a_squash_onto_a_main_that_moved_is_recognized_by_its_patch(scratch: Scr
     (landed,) = scratch.facts("Landed")
     assert landed["fact"]["commit"] == commit
     assert landed["fact"]["proposed"] == scratch.facts("CandidatePassed")[0]["fact"]["commit"]
-    assert "unverified" in scratch.read("explain", "a")  # with theirs below it, it was not tested
+    assert ", observed" in scratch.read("explain", "a")  # with theirs below it, it was not tested
     assert scratch.states()["a"] == "done"
 
 
@@ -199,7 +199,7 @@ def test_labels_are_set_and_the_forge_merges_by_itself_what_is_verified(
     assert [pull["labels"] for pull in pulls.values()] == [[{"name": "agents"}]] * 2
     assert merges == [str(pulls["interlock/a"]["number"])]
     assert (pulls["interlock/a"]["state"], pulls["interlock/c"]["state"]) == ("MERGED", "OPEN")
-    assert "**Unverified**: observed, no check covers it." in pulls["interlock/c"]["body"]
+    assert "**Observed, no check covers it**." in pulls["interlock/c"]["body"]
 
 
 def test_a_merge_that_somebody_pulls_while_the_forge_is_asked_is_the_landing_of_what_was_proposed(

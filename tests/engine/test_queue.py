@@ -62,6 +62,27 @@ def test_a_change_that_is_bumped_goes_first_and_one_that_is_held_or_dropped_lets
     assert "no finished change" in scratch.interlock("queue", "bump", first, code=2)
 
 
+def test_a_task_that_is_held_before_it_has_a_change_says_what_does_not_happen(
+    scratch: Scratch, gate: Path
+) -> None:
+    agent = f"test $INTERLOCK_TASK_ID != b || {{ {WAIT.format(gate=gate)}; }}\n{AGENT}"
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", agent)
+    scratch.interlock("run", "--only", "a")
+    said = scratch.interlock("queue", "hold", "b")
+    assert "b is held: it has no finished change, and no agent starts on it until" in said
+    assert "a person paused this task" in scratch.interlock("explain", "b")
+    scratch.interlock("queue", "release", "b")
+    run = scratch.start("run")
+    run.wait_for_line("b: implement started")
+    said = scratch.interlock("queue", "hold", "b")
+    assert "b is held: its agent goes on, and its change does not land until" in said
+    gate.touch()
+    run.wait_for_line("b: change made")
+    assert scratch.states()["b"] != "done"
+    scratch.interlock("queue", "release", "b")
+    assert run.wait() == 0, run.output
+
+
 def test_a_change_that_was_sent_back_is_named_with_its_reason(scratch: Scratch) -> None:
     scratch.graph("  a: {goal: a, retries: 0}\n", AGENT, verify='"test ! -e a.txt"')
     scratch.interlock("run", code=1)

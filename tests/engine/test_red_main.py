@@ -151,7 +151,7 @@ def test_tests_that_go_from_a_green_main_are_told(red: Scratch) -> None:
     )
     red.graph("  t: {goal: t}\n", one, verify=TAP)
     said = red.interlock("run")
-    assert "removed tests: t: landed (unverified) as" in said
+    assert "removed tests: t: landed as" in said
     assert (
         trailer(red) == "observed, it removes tests of main, without 1 test of main (test_known.py::test_3)"
     )
@@ -175,6 +175,6 @@ def test_a_moved_test_file_is_no_removal_and_exchanged_tests_verify_nothing(red:
     empty = 'rm test_*.py; for n in 1 2 3; do echo "def test_x$n(): pass" >> test_x.py; done'
     red.graph("  t: {goal: t}\n  u: {goal: u}\n", empty, verify=TAP)
     said = red.interlock("run")
-    assert "unverified: 3 tests of main no longer pass" in said, said
+    assert "observed, 3 tests of main no longer pass" in said, said
     assert trailer(red).startswith("observed, it removes tests of main, without 3 tests of main (")
     assert "test_forms.py::test_area" in trailer(red)

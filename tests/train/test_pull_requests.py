@@ -91,5 +91,5 @@ def test_the_text_has_the_goal_the_checks_the_commit_and_the_agent() -> None:
 
 def test_a_change_that_no_check_covers_is_marked() -> None:
     _, text = proposal_text(proposed(), replace(CANDIDATE, evidence=weigh(())), "main")
-    assert "**Unverified**: observed, no check covers it." in text
+    assert "**Observed, no check covers it**." in text
     assert "| check |" not in text

@@ -24,11 +24,7 @@ def _evidence(candidate: Candidate, branch: str) -> Iterator[str]:
     grade = worth(candidate.evidence)
     yield "## Evidence"
     yield ""
-    yield (
-        f"**{grade[0].upper()}{grade[1:]}**."
-        if candidate.evidence.is_verified
-        else f"**Unverified**: {grade}."
-    )
+    yield f"**{grade[0].upper()}{grade[1:]}**."
     yield ""
     yield (
         f"Tested commit: {candidate.commit}, tree {candidate.tree}, on top of {branch} at {candidate.base}. "

@@ -27,7 +27,7 @@ async def check_findings(project: Project, canary: bool, tell: Tell, keep: Keep)
     """
     graph = await project.read_graph()
     if not any(task.verify or task.done_when for task in graph.tasks):
-        text = "no task has a check: all changes land unverified"
+        text = "no task has a check: all changes land as observed"
         yield warning("checks", text, f"set `verify` in {project.settings.graph}")
         return
     project.place.ensure_state()

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 import click
 
 from interlock.engine.loading import catch_up
+from interlock.events.lifecycle import Stage
+from interlock.events.state import TaskState
 from interlock.model.durations import lasting
+from interlock.model.task import PhaseKind
 from interlock.ui.actions.tasks import bump, cancel, pause, unpause
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say_listing, say_result
@@ -107,11 +110,20 @@ def bump_command(invocation: Invocation, task: str) -> None:
 
 
 DONE = {
-    "hold": "is held: it does not land until `interlock queue release {0}`",
+    "hold": "is held: {1} until `interlock queue release {0}`",
     "release": "goes on to main",
     "drop": "is cancelled; `interlock retry {0}` starts it again",
     "bump": "is first in the queue",
 }
+
+
+def _held(task: TaskState) -> str:
+    """What does not happen while a task is held. An agent at work goes on."""
+    if task.phase.kind is not PhaseKind.AGENT:
+        return "it does not land"
+    if task.stage is Stage.RUNNING:
+        return "its agent goes on, and its change does not land"
+    return "it has no finished change, and no agent starts on it"
 
 
 async def _change(invocation: Invocation, names: Sequence[str], deed: str, why: str) -> None:
@@ -130,5 +142,5 @@ async def _change(invocation: Invocation, names: Sequence[str], deed: str, why: 
                 case _:
                     await bump(project.store, reading, name, actor())
         await catch_up(project.store, reading.state)
-    done = [f"{task.spec.id} {DONE[deed].format(task.spec.id)}" for task in tasks]
+    done = [f"{task.spec.id} {DONE[deed].format(task.spec.id, _held(task))}" for task in tasks]
     say_result(invocation, {"tasks": [task.spec.id for task in tasks], "done": deed}, *done)

@@ -227,9 +227,7 @@ CAUSES: Mapping[str, Words] = {
         f"conflicts with a change before it in the queue in {', '.join(reason.names('paths'))}"
     ),
     Why.MAY_LAND: lambda reason, _: (
-        "passed its checks on top of main"
-        if reason.fields.get("verified")
-        else "merged onto main (unverified)"
+        "passed its checks on top of main" if reason.fields.get("verified") else "merged onto main, observed"
     ),
     Why.FIRST_CHOICE: lambda reason, _: f"the first choice of {reason.text('count')}",
     Why.BEST_CHOICE: lambda reason, because: (

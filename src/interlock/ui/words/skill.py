@@ -28,7 +28,7 @@ tasks:
 
 - One task, one change. State the result, not the steps.
 - `needs` orders tasks; without it they may run at the same time. `touches` names the files, as a forecast.
-- `done_when` are commands that must pass on the merged tree. A task without a check lands unverified.
+- `done_when` are commands that must pass on the merged tree. A task without a check lands as observed.
 - Commit the graph: agents see committed files only. `interlock add ID "GOAL"` adds a task during a run.
 
 ## Run
