@@ -3,15 +3,18 @@
 import json
 import os
 import socket
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interlock.git.attempt import AttemptFolder, Kept, WorkspaceOpened
+from interlock.git.files import SCRATCH
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import SuiteResult
 from interlock.model.task import Commit, TaskId
+from interlock.process.probe import FOLDERS
 from interlock.ui.cli.check_checkup import check_finding
 from interlock.ui.cli.trying import in_words
 from interlock.ui.queries.findings import Health
@@ -118,6 +121,26 @@ def agent_home(lab: Lab, name: str, days: int) -> Path:
     for path in (home, home.parent):
         os.utime(path, (old, old))
     return home
+
+
+def test_scratch_folders_of_commands_that_were_killed_go_after_an_hour(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    places = (lab.root / ".git/interlock", tmp_path)
+    left = [place / f"{start}x1y2z3" for place in places for start in (SCRATCH, FOLDERS)]
+    for folder in left:
+        (folder / "work" / "work").mkdir(parents=True)
+        (folder / "work" / "work").chmod(0)  # as the kernel leaves that of an overlay
+        os.utime(folder, (folder.stat().st_mtime - 2 * 3_600,) * 2)
+    young = tmp_path / f"{SCRATCH}young"
+    young.mkdir()
+    (tmp_path / f"{SCRATCH}link").symlink_to(tmp_path / "gone")
+    said = lab.run("gc", "--dry-run").out
+    assert all(f"would remove {folder}" in said for folder in left) and all(map(Path.exists, left))
+    lab.run("gc")
+    assert not any(map(Path.exists, left)) and young.exists()
 
 
 def test_homes_of_agents_go_once_their_task_has_long_been_over(lab: Lab) -> None:

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from interlock.git.files import SCRATCH
 from interlock.git.place import Place
 from interlock.model.task import Tree
 
@@ -43,7 +44,7 @@ async def with_file(place: Place, tree: Tree, path: str, *texts: str) -> list[Tr
     git = place.git
     mode = (await git.run("ls-tree", "-z", tree, "--", path)).out[:6].decode("ascii")
     made = []
-    with tempfile.TemporaryDirectory(prefix="interlock-index-") as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
         aside = git.having(GIT_INDEX_FILE=str(Path(folder, "index")))
         await aside.run("read-tree", tree)
         for text in texts:

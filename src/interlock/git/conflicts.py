@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interlock.git.command import Git, Output
+from interlock.git.files import SCRATCH
 from interlock.git.place import Place
 from interlock.model.outcome import Clash, Merge
 from interlock.model.task import Tree
@@ -97,7 +98,7 @@ async def write_blob(place: Place, content: bytes) -> str:
 async def with_contents(place: Place, tree: Tree | None, files: Mapping[str, Content]) -> Tree:
     """The tree with other content at these paths; without a tree, one with just these files."""
     feed = b"".join(f"{file.mode} {file.object_id}\t{path}\0".encode() for path, file in files.items())
-    with tempfile.TemporaryDirectory(prefix="interlock-index-") as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
         aside = place.git.having(GIT_INDEX_FILE=str(Path(folder, "index")))
         await aside.run("read-tree", tree or "--empty")
         await aside.run("update-index", "--add", "-z", "--index-info", feed=feed)

@@ -19,6 +19,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
+SCRATCH = "interlock-git-"
+"""Beginning of the name of a folder that one command of git works in. `interlock gc` removes those that a
+kill has left."""
 FULL_BYTES, FULL_FILES = 1 << 20, 100
 """A disk with less free space than this is full, or one that can hold so few more files."""
 

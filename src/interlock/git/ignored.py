@@ -18,7 +18,7 @@ from pathlib import Path
 
 from interlock.git.command import Git, find_repository
 from interlock.git.errors import GitFailed
-from interlock.git.files import copy_beneath
+from interlock.git.files import SCRATCH, copy_beneath
 from interlock.git.place import FORMER_STATE_FOLDER, Place
 from interlock.model.secret_names import is_secret
 
@@ -280,7 +280,7 @@ async def _landings(place: Place) -> list[str]:
 
 async def _ignored(place: Place, commit: str, names: Sequence[str]) -> set[str]:
     """Find the names that the ignore files of a commit, or the user's own rules, exclude."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
         tree = Path(folder) / "tree"
         tree.mkdir()
         git = Git(place.common_dir, tree, variables={"GIT_INDEX_FILE": f"{folder}/index"})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from interlock.git.command import Git
 from interlock.git.errors import GitFailed
+from interlock.git.files import SCRATCH
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.task import Commit
@@ -85,7 +86,7 @@ async def _move(place: Place, blobs: Mapping[Commit, str], message: str, besides
 
 
 async def _with_notes(place: Place, blobs: Mapping[Commit, str], parents: Sequence[str], message: str) -> str:
-    with tempfile.TemporaryDirectory(dir=place.state) as folder:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=place.state) as folder:
         git = _git(place).having(GIT_INDEX_FILE=str(Path(folder) / "index"))
         if parents:
             await git.run("read-tree", f"{parents[0]}^{{tree}}")

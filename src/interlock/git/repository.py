@@ -13,6 +13,7 @@ from interlock.git.checkout import CheckoutStatus
 from interlock.git.command import LONG_AGO, Git, Output
 from interlock.git.conflicts import conflict_of, tree_of
 from interlock.git.errors import BranchGone, GitFailed, UnsafeLanding
+from interlock.git.files import SCRATCH
 from interlock.git.history import read_changes
 from interlock.git.ignored import LANDED
 from interlock.git.lineage import read_lineage
@@ -334,7 +335,7 @@ async def _sign_commit(place: Place, tree: str, parents: Sequence[str], message:
 
 async def _try_signing(place: Place) -> None:
     """Sign a commit that is thrown away. `CannotSign` says why it does not work."""
-    with tempfile.TemporaryDirectory() as objects:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as objects:
         git = _user(place).having(
             GIT_OBJECT_DIRECTORY=objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=str(place.objects)
         )

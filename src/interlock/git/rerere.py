@@ -14,7 +14,7 @@ from pathlib import Path
 
 from interlock.git.command import Git
 from interlock.git.conflicts import Content, write_blob
-from interlock.git.files import read_beneath
+from interlock.git.files import SCRATCH, read_beneath
 from interlock.git.layout import write_git_dir
 from interlock.git.place import Place
 from interlock.model.outcome import Clash
@@ -40,7 +40,7 @@ async def recall(place: Place, marked: Tree, clashes: Sequence[Clash]) -> dict[s
     found = await place.git.objects([f"{marked}:{clash.path}" for clash in named], _BYTES)
     if not found:
         return {}
-    with tempfile.TemporaryDirectory(prefix="interlock-rerere-") as home:
+    with tempfile.TemporaryDirectory(prefix=SCRATCH) as home:
         contents = [content for _, content in found]
         recalled = await _recall(place, Path(home), named, contents)
         return {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interlock.git.command import Difference, Git
+from interlock.git.files import SCRATCH
 from interlock.git.place import Place
 from interlock.model.secrets import Secret, find_secrets
 from interlock.model.task import Commit
@@ -117,7 +118,7 @@ class Screening:
         """Find paths that the user's own ignore rules exclude and no `.gitignore` of the base includes."""
         if not any(line.strip() and not line.startswith("#") for line in self._place.excludes.splitlines()):
             return ()
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
             user = Git(self._place.common_dir, Path(folder), as_user=True)
             hits = await user.ignored(paths)
             if hits:
@@ -168,7 +169,7 @@ class Screening:
     async def _without(self, work: str, paths: Sequence[bytes], ref: str) -> Commit:
         """A commit on top of `work` that has not these files; the ref leads to both."""
         zero = b"0" * len(work)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(prefix=SCRATCH) as folder:
             git = self._git.having(GIT_INDEX_FILE=str(Path(folder) / "index"))
             await git.run("read-tree", work)
             entries = b"".join(b"0 %s\t%s\0" % (zero, path) for path in paths)

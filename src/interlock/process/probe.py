@@ -40,6 +40,10 @@ echo confined
 """Tells apart what must be possible from what must not, with a shell's own means."""
 
 
+FOLDERS = "interlock-probe-"
+"""Beginning of the name of a folder of a probe. `interlock gc` removes those that a kill has left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Probed:
     """The result of a probe."""
@@ -51,7 +55,7 @@ class Probed:
 
 def probe(confinement: Confinement, containment: Containment, *, strict: bool = True) -> Probed:
     """Run a program in it with the arguments that agents get. `strict`: protected files must hold."""
-    with tempfile.TemporaryDirectory(prefix="interlock-probe-") as name:
+    with tempfile.TemporaryDirectory(prefix=FOLDERS) as name:
         folder = Path(name)
         (mine := folder / "mine").mkdir()
         (mine / "kept").write_text("kept")
@@ -78,7 +82,7 @@ def probe_overlay(confinement: Confinement, containment: Containment, state: Pat
     if getattr(confinement, "by_itself", False) or not containment.is_namespace:
         return Probed(False, "this system lets only bubblewrap make namespaces")
     there = state if state.is_dir() else state.parent  # `doctor` makes no state folder
-    with tempfile.TemporaryDirectory(prefix="probe-", dir=there) as name:
+    with tempfile.TemporaryDirectory(prefix=FOLDERS, dir=there) as name:
         folders = [Path(name, each) for each in ("lower", "upper", "work", "merged")]
         for folder in folders:
             folder.mkdir()

@@ -1,22 +1,30 @@
 """`interlock gc`: makes room. Work that is nowhere else stays, unless a flag says otherwise."""
 
 import asyncio
+import os
+import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISDIR
 
 import click
 
 from interlock.engine.loading import load_state
 from interlock.engine.project import Project
-from interlock.git.files import remove_tree
+from interlock.git.files import SCRATCH, remove_tree
 from interlock.git.trash import Left, LeftState
 from interlock.model.durations import lasting
 from interlock.model.task import TaskId
+from interlock.process.probe import FOLDERS
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say_result
 from interlock.ui.cli.session import opened_fully, run_async, seconds_option
 
 DAY_SECONDS = 86_400
+SCRATCH_SECONDS = 3_600
+"""No command that works in such a folder takes as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,9 @@ class Swept:
 )
 @click.option("--delete-unmerged", is_flag=True, help="Also delete work of agents that git could not store.")
 def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
-    """Remove workspaces, trash, agents' homes and set-ups no longer needed. What agents made stays in git.
+    """Remove workspaces, trash, homes of agents, set-ups and scratch folders that are no longer needed.
+
+    The commits of agents stay in git.
 
     For example: interlock gc --dry-run
     """
@@ -84,7 +94,7 @@ async def _sweep(
         if not dry_run:
             for left in folders:
                 await asyncio.to_thread(remove_tree, left.path)
-        removed += folders
+        removed += folders + await _scratch(project, dry_run)
         in_use = [left for left in project.workspaces.listing() if left.state is LeftState.OPEN]
     return Swept(removed, refused, in_use)
 
@@ -108,6 +118,22 @@ async def _homes(project: Project, older_than_seconds: float) -> list[Left]:
         age = time.time() - max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
         if (task is None or task.is_over) and age >= older_than_seconds:
             found.append(Left(folder, LeftState.HOME, age))
+    return found
+
+
+async def _scratch(project: Project, dry_run: bool) -> list[Left]:
+    """Folders of commands that were killed: nothing in them is needed by another command."""
+    found = []
+    for place in (project.state_dir, Path(tempfile.gettempdir())):
+        for folder in sorted(path for start in (SCRATCH, FOLDERS) for path in place.glob(f"{start}*")):
+            with suppress(FileNotFoundError):
+                seen = folder.lstat()
+                age = time.time() - seen.st_mtime
+                if S_ISDIR(seen.st_mode) and seen.st_uid == os.geteuid() and age >= SCRATCH_SECONDS:
+                    found.append(Left(folder, LeftState.SCRATCH, age))
+    if not dry_run:
+        for left in found:
+            await asyncio.to_thread(remove_tree, left.path)
     return found
 
 
