@@ -186,19 +186,23 @@ def test_labels_are_set_and_the_forge_merges_by_itself_what_is_verified(
 ) -> None:
     more = 'auto_merge = true\npull_request_labels = ["agents"]\npull_request_wait = "1m"\n'
     scratch.write(interlock__toml=SETTINGS + more)
-    scratch.graph("  a: {goal: x}\n  c: {goal: x, verify: []}\n", AGENT, verify='"cat [ab].txt || true"')
+    tasks = "  a: {goal: x}\n  b: {goal: x, review: required}\n  c: {goal: x, verify: []}\n"
+    scratch.graph(tasks, AGENT, verify='"cat [ab].txt || true"')
     hub.remote.theirs.append(scratch.git("rev-parse", "main"))
     scratch.git("push", "-q")
     run = scratch.start("run")
     run.wait_for_line("a: landed as")
+    run.wait_for_line("b: proposed as pull request")
     run.wait_for_line("c: proposed as pull request")
     run.interrupt()
     run.wait()
+    assert scratch.facts("ReviewOpened") == [], "the pull request is the review"
     merges = [call[2] for call in hub.calls if call[:2] == ["pr", "merge"]]
     pulls = {pull["headRefName"]: pull for pull in hub.pulls}
-    assert [pull["labels"] for pull in pulls.values()] == [[{"name": "agents"}]] * 2
+    assert [pull["labels"] for pull in pulls.values()] == [[{"name": "agents"}]] * 3
     assert merges == [str(pulls["interlock/a"]["number"])]
-    assert (pulls["interlock/a"]["state"], pulls["interlock/c"]["state"]) == ("MERGED", "OPEN")
+    states = {name: pull["state"] for name, pull in pulls.items()}
+    assert states == {"interlock/a": "MERGED", "interlock/b": "OPEN", "interlock/c": "OPEN"}
     assert "**Observed, no check covers it**." in pulls["interlock/c"]["body"]
 
 

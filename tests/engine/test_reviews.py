@@ -1,8 +1,11 @@
 """A tested change waits for a person before it lands, through the real command. A14."""
 
 import json
+import os
+import pty
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -208,11 +211,13 @@ def test_the_statement_names_who_approved(
     scratch.commit("main moves, and the approval stays")
     scratch.interlock("run")
     assert "approved by grace" in scratch.interlock("verify", "main")
+    assert "approved by grace" in scratch.read("show", "a")
     (commit,) = json.loads(scratch.interlock("verify", "main", "--json"))["commits"]
     (change,) = commit["statement"]["predicate"]["interlock"]["changes"]
     assert change["reviewedBy"] == ["grace"]
 
 
+@pytest.mark.thorough
 def test_a_change_is_reviewed_over_the_api_as_by_the_commands(scratch: Scratch) -> None:
     scratch.graph(REQUIRED, 'printf "one\\ntwo\\n" > a.txt', verify="'test -n x'")
     scratch.interlock("run", code=6)
@@ -231,3 +236,43 @@ def test_a_change_is_reviewed_over_the_api_as_by_the_commands(scratch: Scratch) 
         digest = server.get("/api/tasks/a/review")["review"]["digest"]
         assert server.post("/api/actions/approve", tasks=["a"], change=digest).status == 200
     scratch.interlock("run")
+
+
+@pytest.mark.thorough
+def test_an_undo_needs_no_review_and_a_held_change_waits_after_its_approval(scratch: Scratch) -> None:
+    scratch.write(interlock__toml='review = "required"\n')
+    scratch.graph("  a: {goal: Make a}\n", MAKES, verify="'test -n x'")
+    scratch.interlock("run", code=6)
+    scratch.interlock("queue", "hold", "a")
+    scratch.interlock("approve", "a")
+    assert "a person paused this task" in scratch.read("explain", "a")
+    scratch.interlock("queue", "release", "a")
+    scratch.interlock("run")
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)
+    assert scratch.states() == {"a": "cancelled", "undo-a": "done"}
+    scratch.interlock("retry", "a")
+    scratch.interlock("run", code=6)  # another attempt is another change
+    scratch.interlock("cancel", "a")
+    assert scratch.read("review") == "no change waits for review\n"
+    assert "a does not wait for review" in scratch.interlock("approve", "a", code=2)
+
+
+def test_a_task_that_no_longer_asks_for_a_review_lands(scratch: Scratch) -> None:
+    scratch.graph(REQUIRED, MAKES, verify="'test -n x'")
+    scratch.interlock("run", code=6)
+    scratch.graph("  a: {goal: Make a}\n", MAKES, verify="'test -n x'")
+    scratch.interlock("run")
+    assert len(scratch.facts("WorkFinished")) == 1
+
+
+@pytest.mark.thorough
+def test_a_change_opens_in_the_pager_of_git_on_a_terminal(scratch: Scratch) -> None:
+    scratch.graph(REQUIRED, MAKES, verify="'test -n x'")
+    scratch.interlock("run", code=6)
+    scratch.git("config", "core.pager", "cat > paged")
+    ours, terminal = pty.openpty()
+    with os.fdopen(ours, "rb"), os.fdopen(terminal, "wb") as out:
+        subprocess.run([*INTERLOCK, "review", "a"], cwd=scratch.root, env=scratch.env, stdout=out, check=True)
+    paged = (scratch.root / "paged").read_text()
+    assert "waits for review" in paged and "+1" in paged and "interlock approve a" in paged

@@ -102,6 +102,9 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
         yield ""
         yield f"landed as {landed.commit} on {landed.base[:12]}, tree {landed.tree[:12]}"
         yield f"evidence: {evidence_text(found.evidence)}"
+    if (review := found.change.review) and review.approved:
+        note = f": {one_line(review.note)}" if review.note else ""
+        yield f"review:   approved by {one_line(review.by)}{note}"
     yield from _asked(found)
     # For a task that has landed the next command would be this one again.
     following = f"interlock diff {spec.id}" if found.change.landed else row.next
