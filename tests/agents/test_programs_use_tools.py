@@ -1,4 +1,4 @@
-"""Real programs use Interlock's own tools from inside the sandbox (A22)."""
+"""Real programs use Interlock's own tools from inside the sandbox (A22). Its calls are spans (A19)."""
 
 import json
 
@@ -33,5 +33,9 @@ def test_a_session_reads_its_task_proposes_a_child_and_asks_a_person(
     assert (proposed["task"], proposed["id"]) == ("make", "docs")
     (asked,) = (row["fact"] for row in workshop.facts("QuestionAsked"))
     assert asked["text"] == QUESTION
+    spans = json.loads(workshop.interlock("trace", "--json"))["spans"]
+    calls = [span for span in spans if span["attributes"].get("gen_ai.operation.name") == "chat"]
+    assert len(calls) >= len(SESSION)
+    assert {call["parent"] for call in calls} == {spans[1]["id"]}
     kinds = [item["kind"] for item in json.loads(workshop.interlock("inbox", "--json"))["items"]]
     assert kinds == ["question", "proposal"]

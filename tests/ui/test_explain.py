@@ -1,4 +1,4 @@
-"""`explain`, `show`, `diff`: why, with what evidence, and what changed (D9, W10)."""
+"""`explain`, `show`, `diff`: why, with what evidence, and what changed (D9, W10, A19)."""
 
 from typing import Any
 

@@ -81,6 +81,7 @@ COMMANDS: dict[str, Entry] = {
     "show": Entry("Look", f"{_HERE}.show", "Show a task with its attempts, evidence and commits."),
     "diff": Entry("Look", f"{_HERE}.show", "Show what a task changed."),
     "prompt": Entry("Look", f"{_HERE}.prompt", "Show the prompt of an agent."),
+    "trace": Entry("Look", f"{_HERE}.trace", "Show where the time of tasks went; send it by OpenTelemetry."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
     "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
