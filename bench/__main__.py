@@ -23,6 +23,7 @@ NAMES = (
     "forecast",
     "lessons",
     "errors",
+    "serve",
 )
 
 

@@ -12,6 +12,7 @@ from interlock.ui.attempt_ranges import MOST_BYTES, read_part
 from interlock.ui.plain import CONTROL
 from interlock.ui.queries.attempts import attempt_of, is_at_work
 from interlock.ui.web.route import Ask
+from interlock.ui.web.scopes import Refused
 from interlock.ui.web.site import MOST_STREAMS
 from interlock.ui.web.stream import TooMany
 from interlock.ui.web.task_reads import Attempt, Short, found, log_path
@@ -34,19 +35,26 @@ class OfTerminal:
     """The newest without it."""
 
 
+class NoWebSocket(Refused):
+    """The request is an ordinary one."""
+
+    code = "upgrade-required"
+    status = 426
+
+
 def coloured(text: str) -> str:
     """The text with nothing that a terminal would obey but colours."""
     return CONTROL.sub(lambda found: found[0] if _COLOUR.fullmatch(found[0]) else "", text)
 
 
 async def terminal(ask: Ask, request: "Request") -> "StreamResponse":
-    from aiohttp.web import Response, WebSocketResponse
+    from aiohttp.web import WebSocketResponse
 
     known = await found(ask)
     story = attempt_of(known.task, known.stories, ask.values.attempt)
     socket = WebSocketResponse(heartbeat=30.0, max_msg_size=1024)
     if not socket.can_prepare(request).ok:
-        return Response(status=426, text="this is a WebSocket\n", headers={"Upgrade": "websocket"})
+        raise NoWebSocket("this route is a WebSocket")
     if ask.site.streams >= MOST_STREAMS:
         raise TooMany(f"{MOST_STREAMS} streams are open", "close another page")
     await socket.prepare(request)
