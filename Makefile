@@ -42,7 +42,8 @@ $(DEV): requirements/dev.txt requirements/runtime.txt $(PINS)
 
 setup: $(DEV) ## make .venv with everything for working on Interlock
 
-demo: $(RUNTIME) ## watch twelve scripted agents work in a scratch repository; under a minute, no key
+# The pages, and Node to build them, only for the demo in the browser.
+demo: $(RUNTIME) $(if $(filter --ui,$(ARGS)),$(PAGE)) ## watch twelve scripted agents work in a scratch repository; under a minute, no key; ARGS=--ui shows it in the browser
 	@$(PY) -m interlock demo $(ARGS)
 
 test: $(DEV) ## the tests to run before each commit

@@ -1,9 +1,12 @@
 """Whole runs through the real command: real git, real processes, a real database."""
 
 import json
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -294,6 +297,24 @@ def test_the_demo_lands_twelve_of_twelve_and_every_commit_of_main_is_green(tmp_p
     assert told["conflicts"] >= (bases["greet-en"] == bases["greet-de"])
     assert told["red_checks"] >= 1 + (bases["rename-price"] == bases["invoice"])
     assert told["one_worker_seconds_estimated"] > 0
+    _assert_opens_the_dashboard(told["next"])
+
+
+def _assert_opens_the_dashboard(line: str) -> None:
+    """The line at the end of the demo does what it says, if a person pastes it."""
+    words = shlex.split(line.rpartition("&& ")[2])  # a checkout without the pages builds them first
+    with subprocess.Popen([*words, "--no-open", "--json"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            said = json.loads(process.stdout.readline())
+            asked = Request(f"{said['address']}/api/snapshot")  # noqa: S310 - our own server
+            asked.add_header("Authorization", f"Bearer {said['token']}")
+            with urlopen(asked) as answer:  # noqa: S310 - as above
+                assert json.load(answer)["frame"]["buckets"]["landed"] == 12
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
 
 
 def _first_bases(root: Path) -> dict[str, str]:

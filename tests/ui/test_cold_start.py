@@ -21,7 +21,11 @@ OF_A_TASK = ("logs", "attach", "explain", "show", "diff", "prompt", "retry", "re
 ARGUMENTS = {
     **{name: ["t"] for name in OF_A_TASK},
     "add": ["t", "Do it again"],
+    "accept": ["t/u"],
     "answer": ["t", "yes"],
+    "approve": ["t"],
+    "comment": ["t", "t.txt:1", "why?"],
+    "reject": ["t", "-m", "no"],
     "say": ["t", "hello"],
     "unpause": ["t"],
     "what-if": ["--max-parallel", "2"],
@@ -34,6 +38,7 @@ ARGUMENTS = {
 BY_DAY = {"doctor", "plan", "retry", "status"}
 """They reach the most packages, one each: the others differ in their last import."""
 REFUSE = {"add", "init", "retry", "reset", "cancel", "answer", "say", "undo", "unpause"}
+REFUSE |= {"accept", "approve", "comment", "reject"}
 """Commands that have nothing to do in a project whose only task has landed, or ask first, and say so."""
 
 

@@ -24,6 +24,7 @@ from interlock.engine.settings import load
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
+from interlock.git.files import remove_tree
 from interlock.git.scratch import start_repository
 from interlock.learn import Metrics, measure
 from interlock.learn.past import past_runs
@@ -33,13 +34,20 @@ from interlock.model.task import Tree
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import Invocation, note, say, say_json
+from interlock.ui.cli.serve import building, rights, served
+from interlock.ui.cli.session import run_async
 from interlock.ui.reading import all_rows
+from interlock.ui.web.listening import Wanted
 from interlock.ui.words.reasons import reason_text
 from interlock.verify.protocol import CheckOrder
 
 quoted = partial(json.dumps, ensure_ascii=False)
 """A text as TOML and YAML write it: as JSON does."""
 AGENTS = 4
+SECONDS = 1.2
+"""Time that an agent takes for an attempt."""
+SLOW_SECONDS = 6.0
+"""The same in the browser: long enough to open tasks and look at them."""
 TASKS = 12
 
 
@@ -50,25 +58,74 @@ TASKS = 12
     type=click.Path(path_type=Path),
     help="Make the repository in this folder, which must be empty or not exist yet.",
 )
-def demo_command(invocation: Invocation, directory: Path | None) -> int:
+@click.option("--ui", "shows", is_flag=True, help="Show the run in the browser while it goes on.")
+@click.option("--no-open", is_flag=True, help="With --ui: print the address, and open no browser.")
+def demo_command(invocation: Invocation, directory: Path | None, shows: bool, no_open: bool) -> int:
     """Run twelve scripted tasks in a scratch repository. No account, no key, no network.
 
-    For example: interlock demo --dir try-it
+    With --ui the agents take longer, the dashboard stays until Ctrl-C, and then the repository is removed
+    unless --dir names it. For example: interlock demo --ui
     """
     scratch = directory.absolute() if directory else Path(tempfile.mkdtemp(prefix="interlock-demo-"))
     _refuse_occupied(scratch)
-    asyncio.run(make_repository(scratch))
-    note(f"a scratch repository with 12 tasks: {scratch}")
+    if not shows:
+        asyncio.run(make_repository(scratch))
+        note(f"a scratch repository with 12 tasks: {scratch}")
+        return _in_the_terminal(invocation, scratch)
+    try:
+        return run_async(_in_the_browser(invocation, scratch, not no_open, is_kept=bool(directory)))
+    finally:
+        if not directory:
+            remove_tree(scratch)
+
+
+def _in_the_terminal(invocation: Invocation, scratch: Path) -> int:
     code = _run(scratch, quiet=invocation.json)
     if code == ExitCode.ENVIRONMENT:
         return code  # it said what is in the way; nothing happened that could be told
-    told = asyncio.run(_look_back(scratch))
+    reported = _report(invocation, asyncio.run(_look_back(scratch)), scratch)
+    return code or reported
+
+
+async def _in_the_browser(invocation: Invocation, scratch: Path, opens: bool, is_kept: bool) -> int:
+    """The same run beside a server, which goes on after the run until Ctrl-C."""
+    await make_repository(scratch, SLOW_SECONDS)
+    note(f"a scratch repository with 12 tasks: {scratch}")
+    async with served(invocation, [scratch], Wanted(), rights(None), opens) as interrupted:
+        code = await _run_beside(scratch, invocation.json, interrupted)
+        if interrupted.is_set():
+            return ExitCode.INTERRUPTED
+        if code == ExitCode.ENVIRONMENT:
+            return code
+        reported = _report(invocation, await _look_back(scratch), scratch)
+        note(f"Ctrl-C ends the server{'' if is_kept else f' and removes {scratch}'}")
+        await interrupted.wait()
+    return code or reported
+
+
+async def _run_beside(scratch: Path, quiet: bool, interrupted: asyncio.Event) -> int:
+    """The run as a process beside the server. Ctrl-C stops its agents."""
+    run = await asyncio.create_subprocess_exec(
+        *_run_words(scratch), stdout=asyncio.subprocess.DEVNULL if quiet else None
+    )
+    ends = [asyncio.create_task(run.wait()), asyncio.create_task(interrupted.wait())]
+    try:
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ends[1].cancel()
+        if run.returncode is None:
+            run.terminate()
+        await run.wait()
+    return await ends[0]
+
+
+def _report(invocation: Invocation, told: "Told", scratch: Path) -> int:
     if invocation.json:
         say_json(told.as_json(scratch))
     else:
         for line in told.lines(scratch):
             say(line)
-    return code or (0 if told.is_green else ExitCode.FAILED)
+    return 0 if told.is_green else ExitCode.FAILED
 
 
 def _refuse_occupied(folder: Path) -> None:
@@ -79,18 +136,19 @@ def _refuse_occupied(folder: Path) -> None:
         )
 
 
-async def make_repository(scratch: Path) -> None:
+async def make_repository(scratch: Path, seconds: float = SECONDS) -> None:
+    """Write and commit the repository. Its agents take this long for each attempt."""
+    words = {"@PYTHON@": shlex.quote(sys.executable), "@SECONDS@": f"{seconds}", "@ESTIMATE@": f"{seconds}s"}
     scratch.mkdir(parents=True, exist_ok=True)
     with as_file(files("interlock.ui.cli") / "demo_files") as source:
         for path in sorted(source.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 target = scratch / path.relative_to(source)
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(
-                    path.read_text()
-                    .replace('"@PYTHON@"', quoted(sys.executable))
-                    .replace("@PYTHON@", shlex.quote(sys.executable))
-                )
+                text = path.read_text().replace('"@PYTHON@"', quoted(sys.executable))
+                for word, value in words.items():
+                    text = text.replace(word, value)
+                target.write_text(text)
     (scratch / "interlock.toml").write_text(
         f"# The sandbox shows agents and checks the Python that they are run with.\n"
         f"toolchains = [{', '.join(map(quoted, ('auto', sys.prefix)))}]\n"
@@ -101,10 +159,15 @@ async def make_repository(scratch: Path) -> None:
 
 
 def _run(scratch: Path, quiet: bool) -> int:
-    words = ("run", "--max-parallel", str(AGENTS))
-    argv = (sys.executable, "-m", "interlock", "--project", str(scratch), *words)
-    note(f"$ interlock {' '.join(words)}")
+    argv = _run_words(scratch)
     return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL if quiet else None).returncode
+
+
+def _run_words(scratch: Path) -> tuple[str, ...]:
+    """The command line of the run; a person is told of it."""
+    words = ("run", "--max-parallel", str(AGENTS))
+    note(f"$ interlock {' '.join(words)}")
+    return (sys.executable, "-m", "interlock", "--project", str(scratch), *words)
 
 
 class Told:
@@ -136,6 +199,7 @@ class Told:
             "(estimated from the agents' times here and one check)",
             "",
             "Next",
+            f"  {dashboard_line(scratch)}",
             f"  cd {shlex.quote(str(scratch))}",
             *(f"  {_own_command()} explain {fact.task}" for fact in setbacks[-1:]),
             "  git log --stat",
@@ -160,6 +224,7 @@ class Told:
             "commits_red": list(self.red),
             "makespan_seconds": self.metrics.makespan_seconds,
             "one_worker_seconds_estimated": self.one_worker_seconds,
+            "next": dashboard_line(scratch),
         }
 
 
@@ -167,6 +232,12 @@ def _own_command() -> str:
     """`interlock` as a person can type it now: `make demo` puts nothing on PATH."""
     beside = Path(sys.executable).with_name("interlock")
     return "interlock" if shutil.which("interlock") or not beside.exists() else shlex.quote(str(beside))
+
+
+def dashboard_line(scratch: Path) -> str:
+    """The line that shows the run in the browser; without the pages of the dashboard it builds them first."""
+    line = f"{_own_command()} ui --project {shlex.quote(str(scratch))}"
+    return " && ".join(filter(None, (building(), line)))
 
 
 def _told(fact: f.PhaseFailed) -> str:

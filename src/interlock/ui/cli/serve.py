@@ -2,14 +2,15 @@
 
 import asyncio
 import json
+import shlex
 import signal
 import sys
 import urllib.error
 import urllib.request
 import webbrowser
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,15 @@ import click
 
 from interlock.engine.host import allow_open_files
 from interlock.model.errors import UsageError
-from interlock.ui.cli.app import cli_command
+from interlock.ui.cli.app import SOURCE, cli_command
 from interlock.ui.cli.exits import ExitCode
-from interlock.ui.cli.output import Invocation, note, say, say_line
+from interlock.ui.cli.output import Invocation, note, paint, say, say_line
 from interlock.ui.cli.session import AgentsMayNot, person, run_async
 from interlock.ui.opening import locate, open_log
 from interlock.ui.web.keys import load_keys
 from interlock.ui.web.listening import LOOPBACK, Wanted, announced, bound, hosts_of, read_server, tls_of
 from interlock.ui.web.scopes import PERSONS, Scope
+from interlock.ui.web.static_files import is_built
 
 ASK_SECONDS = 3.0
 
@@ -57,7 +59,7 @@ def serve_command(
     For example: interlock serve --project ../shop --project ../blog
     """
     folders = projects or (invocation.project,)
-    return run_async(_serve(invocation, folders, Wanted(**address), with_run, scope=_rights(None)))
+    return run_async(_serve(invocation, folders, Wanted(**address), with_run, scope=rights(None)))
 
 
 @cli_command("ui")
@@ -74,22 +76,23 @@ def ui_command(invocation: Invocation, port: int, print_url: bool, no_open: bool
 
     For example: interlock ui --print-url --scope read
     """
-    rights = _rights(scope)
+    granted = rights(scope)
     place = run_async(locate(invocation.project))
-    url = _running(place.state, rights)
+    url = _running(place.state, granted)
     opens = not (no_open or print_url)
     if url is None:
         wanted = Wanted(port=port)
-        return run_async(_serve(invocation, (invocation.project,), wanted, scope=rights, opens=opens))
+        return run_async(_serve(invocation, (invocation.project,), wanted, scope=granted, opens=opens))
     if port and f":{port}/" not in url:
         raise UsageError(f"a server of this project runs already: {url.partition('#')[0]}", "interlock ui")
+    _warn_without_pages()
     _tell(invocation, url)
     if opens:
         webbrowser.open(url)
     return ExitCode.OK
 
 
-def _rights(scope: str | None) -> Scope:
+def rights(scope: str | None) -> Scope:
     """The rights that were asked for. An agent in a shell of its own gets none to decide."""
     if scope == "decide":
         person()
@@ -136,6 +139,22 @@ async def _serve(
     scope: Scope = Scope.DECIDE,
     opens: bool = False,
 ) -> int:
+    async with served(invocation, folders, wanted, scope, opens) as interrupted:
+        note("Ctrl-C ends the server; runs and agents go on without it")
+        async with _run_of(folders[0] if with_run else None):
+            await interrupted.wait()
+    return ExitCode.OK
+
+
+@asynccontextmanager
+async def served(
+    invocation: Invocation,
+    folders: Sequence[Path],
+    wanted: Wanted,
+    scope: Scope = Scope.DECIDE,
+    opens: bool = False,
+) -> AsyncIterator[asyncio.Event]:
+    """Serve these projects while the block runs, and print the address. Gives the event of Ctrl-C."""
     from interlock.ui.web.server import serving
     from interlock.ui.web.site import Site, open_site
 
@@ -154,23 +173,38 @@ async def _serve(
         await stack.enter_async_context(serving(site, sock, tls))
         address = f"{scheme}://{hosts_of(wanted, port)[0]}"
         stack.enter_context(announced(states, address))
+        interrupted = stack.enter_context(_interruption())
         url = f"{address}/#t={site.keys.token(scope)}"
+        _warn_without_pages()
         _tell(invocation, url)
-        note("Ctrl-C ends the server; runs and agents go on without it")
         if opens:
             webbrowser.open(url)
-        async with _run_of(folders[0] if with_run else None):
-            await _interrupted()
-    return ExitCode.OK
+        yield interrupted
 
 
-async def _interrupted() -> None:
-    """Wait for Ctrl-C, or for the system to end us."""
+def _warn_without_pages() -> None:
+    if is_built():
+        return
+    note(f"{paint('warning:', 'yellow')} the pages of the dashboard are not built")
+    command = building() or "install Interlock from a released wheel, which has them"
+    note(f"{paint('hint:', 'cyan')} {command}; then load the page again")
+
+
+def building() -> str:
+    """The command that builds the pages of the dashboard, if they are missing and this is a checkout."""
+    if is_built() or not (SOURCE / "Makefile").exists():
+        return ""
+    return f"make -C {shlex.quote(str(SOURCE))} dashboard"
+
+
+@contextmanager
+def _interruption() -> Iterator[asyncio.Event]:
+    """Gives an event that is set by Ctrl-C, or when the system ends us."""
     asked, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, asked.set)
     try:
-        await asked.wait()
+        yield asked
     finally:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.remove_signal_handler(number)

@@ -33,6 +33,11 @@ mimetypes.add_type("text/javascript", ".js")
 mimetypes.add_type("font/woff2", ".woff2")
 
 
+def is_built() -> bool:
+    """False in a checkout where `make dashboard` has not built the pages."""
+    return (FOLDER / "index.html").is_file()
+
+
 async def page(request: "Request") -> "StreamResponse":
     """A file of the dashboard; for any other address its first page, which knows what to show."""
     from aiohttp.web import FileResponse, Response
@@ -43,7 +48,7 @@ async def page(request: "Request") -> "StreamResponse":
     if "text/html" not in request.headers.get("Accept", "*/*") and not name:
         return Response(text=PLAIN.format(origin=f"{request.scheme}://{request.host}"))
     found = _file(name)
-    if found is None and (FOLDER / "index.html").is_file() and _is_view(name):
+    if found is None and is_built() and _is_view(name):
         found = FOLDER / "index.html"
     if found is None and not name:
         return Response(text=NOT_BUILT, content_type="text/html")

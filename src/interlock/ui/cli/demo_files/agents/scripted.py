@@ -10,7 +10,8 @@ import re
 import sys
 import time
 
-SECONDS = 1.2
+SECONDS = float(sys.argv[1])
+STEPS = ("reading the prompt", "reading the code", "thinking")
 TASK = os.environ["INTERLOCK_TASK_ID"]
 PROMPT = pathlib.Path(os.environ["INTERLOCK_PROMPT_FILE"]).read_text()
 HAS_FEEDBACK = "## What happened to attempt" in PROMPT
@@ -110,7 +111,9 @@ def readme():
 
 
 print(f"working on {TASK}{' again, with feedback' if HAS_FEEDBACK else ''}", flush=True)
-time.sleep(SECONDS)
+for step in STEPS:
+    print(step, flush=True)
+    time.sleep(SECONDS / len(STEPS))
 work = {
     "money": money,
     "cart": cart,
