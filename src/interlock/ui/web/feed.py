@@ -11,7 +11,6 @@
 import asyncio
 import secrets
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from msgspec import Raw
@@ -39,6 +38,8 @@ TICK_SECONDS = 0.1
 """Interval at which agents are looked at, and clients are told what changed."""
 STALE_SECONDS = 2.0
 """A claim may expire without a fact: after this time everything is looked at again."""
+AGAIN_SECONDS = 1.0
+"""After a log could not be read, it is tried again."""
 STEP_SECONDS = 5.0
 """The steps in which a wait that gets shorter is told."""
 
@@ -84,7 +85,17 @@ class Rows:
         return [name for name, at in self.gone.items() if at > rev]
 
 
-PARTS = ("frame", "inbox", "queue", "radar")
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The `alive` events of the stream: nothing changed."""
+
+    cursor: str
+    seq: int
+    time: float
+    stale_seconds: float
+    """For so long the log could not be read: what is shown is as old."""
+    problem: str
+    """Why; empty: it can be read."""
 
 
 class Feed:
@@ -96,6 +107,9 @@ class Feed:
         self.rev = 0
         self.watchers = 0
         self.served = served
+        self._problem = ""
+        self._clock = asyncio.get_running_loop().time
+        self._read_at = self._clock()
         self._eta = Eta()
         self._tasks, self._agents, self._parts = Rows(), Rows(), Rows()
         self._swept_seq = -1
@@ -107,13 +121,25 @@ class Feed:
     async def run(self) -> None:
         """Follow the log for as long as the server runs."""
         while True:
-            # A database may be started again: clients see how old the data is meanwhile.
-            with suppress(StoreUnavailable):
-                if self.watchers:
-                    await self.refresh()
-                elif await self.served.wait(STALE_SECONDS):
-                    await self.served.catch_up()
-            await asyncio.sleep(TICK_SECONDS)
+            try:
+                await self._follow()
+                self._problem, self._read_at = "", self._clock()
+            except StoreUnavailable as error:
+                self._problem = str(error)
+            except Exception as error:  # noqa: BLE001 - without this, pages would be live and never change
+                self._problem = f"internal error: {type(error).__name__}: {error}"
+            await asyncio.sleep(AGAIN_SECONDS if self._problem else TICK_SECONDS)
+
+    async def _follow(self) -> None:
+        if self.watchers:
+            await self.refresh()
+        elif await self.served.wait(STALE_SECONDS):
+            await self.served.catch_up()
+
+    def alive(self) -> Alive:
+        """The message to a client for which nothing changed."""
+        old = max(0.0, self._clock() - self._read_at - STALE_SECONDS)
+        return Alive(self.cursor(self.rev), self.served.state.seq, self.served.now(), old, self._problem)
 
     async def refresh(self, at_once: bool = False) -> None:
         """Apply new facts, and find out what changed. `at_once`: a sweep may not wait."""

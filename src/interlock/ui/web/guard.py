@@ -71,19 +71,19 @@ class Guard:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         if kind.lower() == "bearer":
             scope = self._keys.scope_of(token.strip())
-            known = Caller(scope) if scope else self._agent_of(token.strip())
-            if known is None:
+            found = Caller(scope) if scope else self._agent_of(token.strip())
+            if found is None:
                 raise Unknown("the token is wrong", "interlock ui --print-url")
-            return known
+            return found
         cookie = request.cookies.get(self._keys.cookie_name)
         if cookie is None:
             return Caller(Scope.OPEN)
-        scope = self._keys.session_scope(cookie, now)
-        if scope is None:
+        known = self._keys.of_session(cookie, now)
+        if known is None:
             raise Unknown("the session is over", "interlock ui")
         if not self._is_own_page(request):
             raise Refused("the request does not come from a page of this server")
-        return Caller(scope)
+        return known
 
     def _is_own_page(self, request: Asking) -> bool:
         if request.headers.get("Origin") is not None:

@@ -11,7 +11,7 @@ import secrets
 from pathlib import Path
 
 from interlock.run.attempt_token import attempt_token, project_secret
-from interlock.ui.web.scopes import PERSONS, Scope
+from interlock.ui.web.scopes import PERSONS, Caller, Scope
 
 SESSION_SECONDS = 30 * 24 * 3600.0
 
@@ -40,14 +40,15 @@ class Keys:
         said = f"{scope.name.lower()}.{int(now + SESSION_SECONDS)}.{secrets.token_hex(8)}"
         return f"{said}.{self._sign(f'session {said}')}"
 
-    def session_scope(self, cookie: str, now: float) -> Scope | None:
-        """The scope of a cookie; None: it is none of ours, or too old."""
+    def of_session(self, cookie: str, now: float) -> Caller | None:
+        """The sender of a cookie; None: it is none of ours, or too old."""
         said, _, signature = cookie.rpartition(".")
         name, _, rest = said.partition(".")
         ends = rest.partition(".")[0]
         if not _same(signature, self._sign(f"session {said}")) or name not in PERSONS:
             return None
-        return PERSONS[name] if ends.isdecimal() and now < int(ends) else None
+        is_valid = ends.isdecimal() and now < int(ends)
+        return Caller(PERSONS[name], until=float(ends)) if is_valid else None
 
     def is_of_attempt(self, token: str, task: str, attempt: int) -> bool:
         """True if this is the token of an attempt's program."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from interlock import __version__
-from interlock.ui.web.route import Route
+from interlock.ui.web.route import KEY, MOST_KEY_CHARS, Route
 from interlock.ui.web.scopes import Scope
 
 REFERENCE = "#/components/schemas/{name}"
@@ -25,6 +25,13 @@ PROJECT = {
     "required": False,
     "description": "Name of a project of this server; without it the first one.",
     "schema": {"type": "string"},
+}
+ONCE = {
+    "name": KEY,
+    "in": "header",
+    "required": False,
+    "description": "A name for this action: sent again with the same one, it is not done again.",
+    "schema": {"type": "string", "maxLength": MOST_KEY_CHARS},
 }
 PROBLEM = {
     "type": "object",
@@ -76,7 +83,7 @@ def _any(_type: type) -> dict[str, object]:
 
 
 def _operation(route: Route, gives: dict[str, Any], takes: dict[str, Any]) -> dict[str, object]:
-    found: dict[str, object] = {
+    found: dict[str, Any] = {  # Any: JSON
         "operationId": _operation_id(route),
         "summary": route.summary,
         "description": SCOPES[route.scope],
@@ -91,6 +98,7 @@ def _operation(route: Route, gives: dict[str, Any], takes: dict[str, Any]) -> di
         "security": [] if route.scope is Scope.OPEN else [{"token": []}, {"cookie": []}],
     }
     if route.method == "POST":
+        found["parameters"] = [*found["parameters"], *([] if route.scope is Scope.OPEN else [ONCE])]
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": takes}}}
     return found
 

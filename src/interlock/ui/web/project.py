@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from interlock.engine.loading import catch_up, load_state
 from interlock.events.record import Recorded
 from interlock.events.state import State
+from interlock.run.attempt_token import FOLDER
 from interlock.ui.at_work import Watcher
 from interlock.ui.opening import ProjectLog
 from interlock.ui.reading import Reading, look
 from interlock.ui.web.keys import load_keys
+from interlock.ui.web.once import Once
 from interlock.ui.web.past import Past
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class Served:
         self.keys = load_keys(log.state_dir)
         """The tokens of this project's agents; those of people are the server's."""
         self.past = Past(log.store, state)
+        self.once = Once(log.state_dir / FOLDER)
         self._repository: GitRepository | None = None
         self._lock = asyncio.Lock()
         self._clock = asyncio.get_running_loop().time

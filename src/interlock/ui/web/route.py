@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from interlock.ui.web.site import Site
 
 
+KEY = "Idempotency-Key"
+MOST_KEY_CHARS = 200
+
+
 @dataclass(frozen=True, slots=True)
 class NoParameters:
     """For routes without any."""
@@ -28,6 +32,8 @@ class Ask:
     """An instance of `Route.takes`. Any: each route has its own type."""
     project: str = ""
     """The name of the project; empty: the first one."""
+    key: str = ""
+    """The key of an action that may be sent again, and is done once; empty: it has none."""
 
     @property
     def served(self) -> "Served":

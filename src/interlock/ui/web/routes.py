@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import msgspec
+
 from interlock.ui.queries.attempts import TaskDocument
 from interlock.ui.queries.explain import ExplainDocument
 from interlock.ui.queries.graph import GraphDocument
@@ -26,8 +28,10 @@ async def _openapi(_ask: Ask) -> object:
     return document(ROUTES)
 
 
-async def _act(action: Action, ask: Ask) -> Acted:
-    acted = await act(ask.served, action, ask.values)
+async def _act(action: Action, ask: Ask) -> object:
+    do = partial(act, ask.served, action, ask.values)
+    asked = action.name.encode() + b" " + msgspec.json.encode(ask.values)
+    acted = await (ask.served.once.do(ask.key, asked, do) if ask.key else do())
     await ask.site.feed(ask.project).refresh()
     return acted
 

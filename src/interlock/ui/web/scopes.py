@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from math import inf
 
 from interlock.model.errors import UserError
 
@@ -32,6 +33,8 @@ class Caller:
     """The project of an agent."""
     task: str = ""
     attempt: int = 0
+    until: float = inf
+    """The time at which the rights end: those of a cookie do."""
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from aiohttp import web
 from interlock.model.errors import UserError
 from interlock.ui.queries.problem import error_object
 from interlock.ui.web.guard import HEADERS, require
-from interlock.ui.web.route import Ask, Route
+from interlock.ui.web.route import KEY, MOST_KEY_CHARS, Ask, Route
 from interlock.ui.web.routes import ROUTES
 from interlock.ui.web.scopes import Caller, NotThere, Refused, Scope, Unknown
 from interlock.ui.web.site import Site
@@ -100,7 +100,7 @@ def _handler(site: Site, route: Route) -> Any:  # Any: the library's own
         name = request.query.get("project", "")
         values = await _values(route, request)
         _keep_to_own(caller, values, name)
-        ask = Ask(site, caller, values, caller.project or name)
+        ask = Ask(site, caller, values, caller.project or name, _key(request))
         if route.stream:
             return await route.stream(ask, request)
         assert route.answer is not None  # noqa: S101 - a route has one of the two
@@ -128,6 +128,13 @@ def _keep_to_own(caller: Caller, values: object, project: str) -> None:
     is_own = getattr(values, "id", caller.task) == caller.task and project in ("", caller.project)
     if not is_own or getattr(values, "attempt", None) not in (None, caller.attempt):
         raise Refused("an agent's token is for its own attempt")
+
+
+def _key(request: web.Request) -> str:
+    key = request.headers.get(KEY, "")
+    if len(key) > MOST_KEY_CHARS:
+        raise WrongInput(f"{KEY} has more than {MOST_KEY_CHARS} characters")
+    return key
 
 
 async def _values(route: Route, request: web.Request) -> object:

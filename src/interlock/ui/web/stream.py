@@ -1,6 +1,7 @@
 """Server-sent events: what changed in a project, at most ten times a second for each client."""
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 from interlock.ui.web.feed import TICK_SECONDS, Feed
@@ -44,21 +45,20 @@ async def stream_changes(ask: Ask, request: "Request") -> "StreamResponse":
     ask.site.streams += 1
     feed.watchers += 1
     try:
-        await _send(answer, feed, rev)
+        await _send(answer, feed, rev, ask.caller.until)
     finally:
         ask.site.streams -= 1
         feed.watchers -= 1
     return answer
 
 
-async def _send(answer: "StreamResponse", feed: Feed, rev: int) -> None:
-    while True:
+async def _send(answer: "StreamResponse", feed: Feed, rev: int, until: float) -> None:
+    while time.time() < until:
         if await feed.changed(rev, ALIVE_SECONDS):
             update, rev = feed.update(rev), feed.rev
             await answer.write(_event("change", feed.cursor(rev), encoded(update)))
         else:
-            alive = {"seq": feed.served.state.seq, "time": feed.served.now()}
-            await answer.write(_event("alive", "", encoded(alive)))
+            await answer.write(_event("alive", "", encoded(feed.alive())))
         await asyncio.sleep(TICK_SECONDS)
 
 

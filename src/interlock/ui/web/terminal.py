@@ -5,6 +5,7 @@ Of what a terminal obeys only colours are left: an agent's output moves no curso
 
 import asyncio
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ async def terminal(ask: Ask, request: "Request") -> "StreamResponse":
     listener = asyncio.create_task(_until_closed(socket))
     try:
         offset = -SHOWN_BEFORE_BYTES
-        while not listener.done():
+        while not listener.done() and time.time() < ask.caller.until:
             at_work = is_at_work(ask.served.state.tasks.get(known.task.spec.id, known.task), story)
             part = read_part(path, state, offset, MOST_BYTES)
             if part.text:
