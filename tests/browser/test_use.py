@@ -125,7 +125,7 @@ def test_a_server_that_is_gone_is_said_and_found_again(scratch: Scratch, opened:
         figure(page, "working", 1)
         server.process.kill()
         server.process.wait()
-        page.see("server lost")
+        page.see("server does not answer")
     (scratch.gates / "gate").touch()
     with serving(scratch.root) as again:
         assert again.url == server.url

@@ -11,8 +11,10 @@ export class Refused extends Error {
   }
 }
 
-/** The server could not be reached at all. */
+/** There was no answer. Whether the request arrived is not known. */
 export class Unreachable extends Error {}
+
+const PATIENCE_MILLISECONDS = 60_000
 
 interface Problem {
   error?: { message?: string; hint?: string }
@@ -40,11 +42,13 @@ export function ofProject(path: string): string {
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {
+  const patience = AbortSignal.timeout(PATIENCE_MILLISECONDS)
+  const signal = init.signal ? AbortSignal.any([init.signal, patience]) : patience
   let answer: Response
   try {
-    answer = await fetch(ofProject(path), { credentials: "same-origin", cache: "no-store", ...init })
+    answer = await fetch(ofProject(path), { credentials: "same-origin", cache: "no-store", ...init, signal })
   } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error
+    if (init.signal?.aborted) throw error
     throw new Unreachable("the server does not answer")
   }
   if (answer.ok) return answer
@@ -58,7 +62,12 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 export async function read<T>(path: string, signal?: AbortSignal): Promise<T> {
   const answer = await send(path, { headers: { accept: "application/json" }, ...(signal && { signal }) })
-  return (await answer.json()) as T
+  try {
+    return (await answer.json()) as T
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new Unreachable("the answer of the server was cut off")
+  }
 }
 
 /** A text, as it is. */
@@ -66,10 +75,15 @@ export async function readText(path: string, signal?: AbortSignal): Promise<stri
   return (await send(path, signal ? { signal } : {})).text()
 }
 
-export async function write<T>(path: string, body: unknown): Promise<T> {
+/** `key`: a name for what is asked. Sent again with the same one, it is done once. */
+export async function write<T>(path: string, body: unknown, key = ""): Promise<T> {
   const answer = await send(path, {
     method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json" },
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...(key && { "idempotency-key": key }),
+    },
     body: JSON.stringify(body),
   })
   return (await answer.json().catch(() => ({}))) as T
@@ -79,6 +93,11 @@ export async function write<T>(path: string, body: unknown): Promise<T> {
 export async function enter(): Promise<void> {
   const token = new URLSearchParams(location.hash.slice(1)).get("t")
   if (!token) return
+  try {
+    await write("/api/session", { token })
+  } catch (error) {
+    // An older session of this browser may still be valid; the snapshot tells.
+    if (!(error instanceof Refused)) throw error
+  }
   history.replaceState(history.state, "", location.pathname + location.search)
-  await write("/api/session", { token })
 }

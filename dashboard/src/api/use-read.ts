@@ -1,4 +1,5 @@
-import { useEffect, useState } from "react"
+import { useEffect, useRef, useState } from "react"
+import { usePicture } from "../store/picture"
 import { read, Refused } from "./client"
 
 export interface Read<T> {
@@ -6,6 +7,15 @@ export interface Read<T> {
   /** Why there is no (new) data. */
   error: string
   status: number
+}
+
+/** A number that changes when the server is there again after a read that failed. */
+export function useAgain(failed: boolean): number {
+  const round = usePicture(state => state.round)
+  const kept = useRef({ round, again: 0 })
+  if (failed && kept.current.round !== round) kept.current.again = round
+  kept.current.round = round
+  return kept.current.again
 }
 
 /** A document of the API, read again when `version` changes; meanwhile the one before stays. Null path: nothing is read. */
@@ -16,6 +26,7 @@ export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
     error: "",
     status: 0,
   })
+  const again = useAgain(found.error !== "")
   useEffect(() => {
     if (path === null) return
     const stop = new AbortController()
@@ -33,6 +44,6 @@ export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
       },
     )
     return () => stop.abort()
-  }, [path, version])
+  }, [path, version, again])
   return found.path === path ? found : { data: null, error: "", status: 0 }
 }

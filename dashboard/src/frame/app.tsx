@@ -18,7 +18,7 @@ type Over = "" | "palette" | "keys"
 export function App() {
   const [over, setOver] = useState<Over>("")
   const [path, go] = useLocation()
-  const link = usePicture(state => state.link)
+  const denied = usePicture(state => state.link === "denied" && state.frame === null)
   const held = usePicture(state => state.held)
   const seq = usePicture(state => state.seq)
   const main = useRef<HTMLElement>(null)
@@ -49,9 +49,9 @@ export function App() {
     <div className="app">
       <Nav path={path} />
       <TopBar onSearch={() => setOver("palette")} />
-      {link === "denied" ? <span /> : <AttentionLine path={path} />}
-      <main className={`main ${view?.flush && link !== "denied" ? "flush" : ""}`} tabIndex={-1} ref={main}>
-        {link === "denied" ? (
+      {denied ? <span /> : <AttentionLine path={path} />}
+      <main className={`main ${view?.flush && !denied ? "flush" : ""}`} tabIndex={-1} ref={main}>
+        {denied ? (
           <Denied />
         ) : (
           <Suspense fallback={<Skeleton rows={8} />}>

@@ -114,27 +114,30 @@ export function More() {
 const LATE_SECONDS = 3
 const LOST_SECONDS = 30
 
-/** "live", or how old the picture is. */
+/** "live", or how old the picture is and why. */
 function Liveness() {
   const link = usePicture(state => state.link)
   const heard = usePicture(state => Math.floor(state.heard))
+  const problem = usePicture(state => state.problem)
   const seq = usePicture(state => state.seq)
   const held = usePicture(state => state.held)
   useNow()
-  if (link === "opening" || link === "denied") return null
+  if (link === "opening" || (link === "denied" && !heard)) return null
   const age = Math.max(0, Date.now() / 1000 - heard)
-  if (held) return <span className="live late">view paused at fact {seq}</span>
-  const late = link === "lost" || age > LATE_SECONDS + 1
-  if (!late)
+  if (link === "live" && age <= LATE_SECONDS + 1) {
+    if (held) return <span className="live late">view paused at fact {seq}</span>
     return (
       <span className="live" title={`Position in the log: ${seq}`}>
         live
       </span>
     )
+  }
+  const why = problem ? "the log cannot be read" : link === "lost" ? "server does not answer" : ""
+  const last = heard ? `last update ${lasting(age)} ago` : ""
   return (
-    <span className={`live ${age > LOST_SECONDS ? "lost" : "late"}`} role="status">
-      {link === "lost" ? "server lost, " : ""}last update {lasting(age)} ago
-      {link === "lost" && <code className="opt"> interlock serve</code>}
+    <span className={`live ${age > LOST_SECONDS ? "lost" : "late"}`} role="status" title={problem}>
+      {[held ? `view paused at fact ${seq}` : "", why, last].filter(Boolean).join(", ")}
+      {link === "lost" && !problem && <code className="opt"> interlock serve</code>}
     </span>
   )
 }
@@ -205,7 +208,19 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
 /** One amber line on every page but Now and Inbox, which show the same at length. */
 export function AttentionLine({ path }: { path: string }) {
   const inbox = usePicture(state => state.inbox)
+  const denied = usePicture(state => state.link === "denied")
   const first = inbox[0]
+  if (denied)
+    return (
+      <div className="attn" role="status">
+        <Glyph mark="needs" />
+        <b className="semi nw">This page needs a new token</b>
+        <span className="cut sp">
+          Open the address of the command in this browser: the page goes on by itself.
+        </span>
+        <Cli line="interlock ui --print-url" />
+      </div>
+    )
   if (!first || path === "/" || path === "/inbox") return <span />
   return (
     <div className="attn" role="status">

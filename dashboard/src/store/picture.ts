@@ -16,8 +16,12 @@ export interface Picture {
   link: Link
   /** Position in the log. */
   seq: number
-  /** When the server was last heard, in seconds by the clock of this machine. */
+  /** When what is shown was last known to be true, in seconds by the clock of this machine. */
   heard: number
+  /** Why the server cannot tell what is new; empty: it can. */
+  problem: string
+  /** Counts the whole pictures: what could not be read meanwhile is read again. */
+  round: number
   /** "Pause view": the page shows this moment until it is released. */
   held: boolean
   project: string
@@ -33,6 +37,8 @@ export const picture = new Store<Picture>({
   link: "opening",
   seq: 0,
   heard: 0,
+  problem: "",
+  round: 0,
   held: false,
   project: "",
   tasks: new Map(),

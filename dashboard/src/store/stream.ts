@@ -3,15 +3,31 @@ import { enter, ofProject, read, Refused } from "../api/client"
 import type { Update } from "../api/types"
 import { setServerTime } from "../parts/time"
 import { type Picture, picture } from "./picture"
+import { type Heard, shareTabs } from "./tabs"
 
 const RETRY_MILLISECONDS = 1000
-const SILENT_MILLISECONDS = 10_000
+/** Another tab may get a token meanwhile. */
+const DENIED_MILLISECONDS = 5000
 /** The server says that it is alive every two seconds, if nothing else. */
+const SILENT_MILLISECONDS = 10_000
+
+interface Alive {
+  cursor: string
+  time: number
+  stale_seconds: number
+  problem: string
+}
 
 let cursor = ""
 let source: EventSource | undefined
 let watchdog: ReturnType<typeof setTimeout> | undefined
 let parked: Picture | undefined
+let starting = false
+/** This tab has the stream, and passes it on to the others. */
+let leads = false
+/** The tab that leads is silent: this one has a stream of its own until it is heard again. */
+let alone = false
+let passOn: (heard: Heard) => void = () => {}
 
 /** A map with some entries replaced and some gone; the same map if there are none. */
 function merged<Row>(
@@ -44,9 +60,9 @@ export function changed(state: Picture, update: Update): Partial<Picture> {
   }
 }
 
-function show(change: Partial<Picture>, time: number) {
+function show(change: Partial<Picture>, time: number, staleSeconds = 0, problem = "") {
   setServerTime(time)
-  const heard = { link: "live" as const, heard: Date.now() / 1000 }
+  const heard = { link: "live" as const, heard: Date.now() / 1000 - staleSeconds, problem }
   if (parked) {
     parked = { ...parked, ...change }
     picture.set(heard)
@@ -64,65 +80,104 @@ export function holdView(held: boolean) {
   if (held === picture.get().held) return
   if (held) parked = picture.get()
   else if (parked) {
-    const { link: _link, heard: _heard, held: _held, ...rest } = parked
+    const { link: _link, heard: _heard, held: _held, problem: _problem, ...rest } = parked
     parked = undefined
     picture.set(rest)
   }
   picture.set({ held })
 }
 
+/** The name of the server's feed, and the revision in it. */
+function place(at: string): [feed: string, revision: number] {
+  const dash = at.lastIndexOf("-")
+  return [at.slice(0, dash), Number(at.slice(dash + 1))]
+}
+
+/** True if the picture lacks something of what came before `at`. */
+function isBehind(at: string): boolean {
+  const [feed, revision] = place(at)
+  const [ours, known] = place(cursor)
+  return feed !== ours || revision > known
+}
+
+/** An event of the stream of this tab, or of the one that leads. */
+function hear({ name, data }: Heard) {
+  if (starting) return
+  if (name === "lost") return lost()
+  if (name === "resnapshot") return void start()
+  const said = JSON.parse(data) as Alive | Update
+  if (isBehind("after" in said ? said.after : said.cursor)) return void start()
+  keepWatch()
+  if ("stale_seconds" in said) return show({}, said.time, said.stale_seconds, said.problem)
+  if (!isBehind(said.cursor)) return show({}, said.time)
+  cursor = said.cursor
+  show(changed(current(), said), said.time)
+}
+
+function hearOther(heard: Heard) {
+  if (leads) return
+  if (alone) source?.close()
+  alone = false
+  hear(heard)
+}
+
 function listen() {
   source?.close()
   source = new EventSource(ofProject(`/api/stream?after=${encodeURIComponent(cursor)}`))
-  source.addEventListener("change", event => {
-    alive()
-    const update = JSON.parse(event.data) as Update
-    cursor = update.cursor
-    show(changed(current(), update), update.time)
-  })
-  source.addEventListener("alive", event => {
-    alive()
-    show({}, (JSON.parse(event.data) as { time: number }).time)
-  })
-  source.addEventListener("resnapshot", () => void start())
-  source.onerror = () => lost()
-  alive()
+  for (const name of ["change", "alive", "resnapshot"] as const)
+    source.addEventListener(name, event => tell({ name, data: String(event.data) }))
+  // EventSource connects again by itself, but gives up for good when a proxy answers with an error.
+  source.onerror = () => tell({ name: "lost", data: "" })
 }
 
-function alive() {
+function tell(heard: Heard) {
+  if (leads) passOn(heard)
+  hear(heard)
+}
+
+function keepWatch() {
   clearTimeout(watchdog)
-  watchdog = setTimeout(lost, SILENT_MILLISECONDS)
+  watchdog = setTimeout(() => {
+    alone = !leads
+    lost()
+  }, SILENT_MILLISECONDS)
 }
 
-/** EventSource connects again by itself, but gives up for good when a proxy answers with an error. */
-function lost() {
+function lost(problem = "") {
   source?.close()
   clearTimeout(watchdog)
-  if (picture.get().link === "live") picture.set({ link: "lost" })
+  picture.set({ link: "lost", problem })
   watchdog = setTimeout(() => void start(), RETRY_MILLISECONDS)
 }
 
 async function start() {
+  if (starting) return
+  starting = true
   source?.close()
+  clearTimeout(watchdog)
   try {
+    await enter()
     const snapshot = await read<Update>("/api/snapshot")
     cursor = snapshot.cursor
-    show(changed(current(), snapshot), snapshot.time)
-    listen()
+    show({ ...changed(current(), snapshot), round: current().round + 1 }, snapshot.time)
+    keepWatch()
+    if (leads || alone) listen()
   } catch (error) {
-    if (error instanceof Refused && (error.status === 401 || error.status === 403))
+    if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
       picture.set({ link: "denied" })
-    else lost()
+      watchdog = setTimeout(() => void start(), DENIED_MILLISECONDS)
+    } else lost(error instanceof Refused ? error.message : "")
+  } finally {
+    starting = false
   }
 }
 
 /** Called once, when the page is opened. */
 export async function begin() {
-  try {
-    await enter()
-  } catch {
-    picture.set({ link: "denied" })
-    return
-  }
   await start()
+  passOn = shareTabs(() => {
+    leads = true
+    alone = false
+    if (picture.get().link === "live") listen()
+  }, hearOther)
 }

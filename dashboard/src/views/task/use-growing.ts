@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 import { read } from "../../api/client"
+import { useAgain } from "../../api/use-read"
 import { usePicture } from "../../store/picture"
 
 /** A part of a file that may still grow. */
@@ -32,6 +33,7 @@ export function useGrowing<Row>(
   const held = usePicture(state => state.held)
   const take = useRef(rowsOf)
   take.current = rowsOf
+  const again = useAgain(found.error !== "")
   const at = useRef<{ path: string; next: number } | null>(null)
   useEffect(() => {
     if (path === null || (held && at.current?.path === path)) return
@@ -45,7 +47,10 @@ export function useGrowing<Row>(
         const rows = take.current(part.text)
         at.current = { path, next: part.next }
         if (known === null) set({ path, rows, cut: part.offset > 0, ready: true, error: "" })
-        else if (rows.length) set(before => ({ ...before, rows: [...before.rows, ...rows], error: "" }))
+        else
+          set(before =>
+            rows.length || before.error ? { ...before, rows: [...before.rows, ...rows], error: "" } : before,
+          )
         if (part.next > (known ?? -1) && part.next < part.size && part.text) {
           void look()
           return
@@ -67,6 +72,6 @@ export function useGrowing<Row>(
       stop.abort()
       clearTimeout(timer)
     }
-  }, [path, live, held])
+  }, [path, live, held, again])
   return found.path === path ? found : NONE
 }
