@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from interlock.agents import ADAPTERS
 from interlock.agents.adapter import SessionVerdict
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Ended, Exit
-from interlock.model.session import EventKind
+from interlock.model.session import EventKind, Usage
 from tests.adapters.replayed import Played, play, seat_for
 
 RECORDINGS = Path(__file__).parent.parent / "agents" / "recordings"
@@ -46,21 +47,23 @@ def recorded(*scenarios: str) -> list[tuple[str, str]]:
     return [pair for pair in found if pair not in UNTOLD]
 
 
+def lines_of(use: str, scenario: str) -> list[str]:
+    """Standard error first, which is apart in the recordings, and the file that it leaves last."""
+    paths = [RECORDINGS / use / f"{scenario}.{kind}" for kind in ("stderr", "jsonl")]
+    lines = [line for path in paths if path.exists() for line in path.read_text().splitlines()]
+    usage = RECORDINGS / use / f"{scenario}.usage.json"
+    return [*lines, *([usage.read_text()] if usage.exists() else [])]
+
+
 def replay(use: str, scenario: str) -> Played:
-    """Standard error first: in the recordings it is apart."""
     folder = RECORDINGS / use
     exit_said = json.loads((folder / "outcomes.json").read_text())[scenario]["exit"]
     code, ended = (
         int(re.split(r"-> ", exit_said)[-1]),
         Ended.TIMEOUT if "killed" in exit_said else Ended.EXITED,
     )
-    texts = [
-        path.read_text() for kind in ("stderr", "jsonl") if (path := folder / f"{scenario}.{kind}").exists()
-    ]
-    lines = [line for text in texts for line in text.splitlines()]
-    left = folder / f"{scenario}.usage.json"
     resume = "earlier" if scenario == "resume" and ADAPTERS[use].can_resume else ""
-    return play(ADAPTERS[use], [*lines, *([left.read_text()] if left.exists() else [])], code, ended, resume)
+    return play(ADAPTERS[use], lines_of(use, scenario), code, ended, resume)
 
 
 @pytest.mark.parametrize(("use", "scenario"), recorded(*GOOD))
@@ -134,6 +137,32 @@ def test_no_line_whatever_breaks_a_reader(use: str) -> None:
 def test_a_resumed_session_claims_no_tokens_of_its_earlier_part(use: str) -> None:
     """Trap: these count the whole session again; what this run used, only the proxy knows."""
     assert replay(use, "resume").verdict.usage is None
+
+
+@pytest.mark.parametrize("use", ["codex", "copilot"])
+def test_without_a_proxy_a_resumed_session_counts_what_came_after_the_earlier_part(use: str) -> None:
+    """Trap: their sums go on, and with a login no proxy counts: 3300 of 5400 were counted before."""
+    context = replace(seat_for(use, resume="old-one", login=True), used_before=Usage(3300, 150, 30, calls=3))
+    reader = ADAPTERS[use].reader(context)
+    for text in lines_of(use, "resume"):
+        reader.read(text)
+    usage = reader.verdict(Exit(Ended.EXITED, 0, 1.0, "")).usage
+
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (2100, 100, 20)
+
+
+@pytest.mark.parametrize(("use", "output"), [("claude-code", 2), ("qwen", 100)])
+def test_a_session_that_is_cut_off_has_told_what_it_used_until_then(use: str, output: int) -> None:
+    """With a login no proxy counts, and the sum at the end never comes."""
+    reader = ADAPTERS[use].reader(seat_for(use, login=True))
+    events = [event for text in lines_of(use, "basic") for event in reader.read(text)]
+    second = [event for event in events if event.kind is EventKind.TOOL][1]
+
+    assert second.usage == Usage(2120 if use == "claude-code" else 2100, output, 20, calls=2)
+    total = reader.verdict(Exit(Ended.EXITED, 0, 1.0, "")).usage
+    assert total is not None
+    assert total.output_tokens == 150, "the sum at the end is the program's own"
 
 
 def test_claude_code_counts_of_a_resumed_session_only_this_run() -> None:

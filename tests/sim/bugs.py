@@ -13,6 +13,7 @@ from typing import Any
 from interlock.engine import control, decide, engine, hands, judging, reviews, slots, turn
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
+from interlock.engine.perform import Performer
 from interlock.engine.turn import Turn
 from interlock.events import effects, fold, main
 from interlock.events import facts as f
@@ -250,6 +251,13 @@ def _could_start_without_needs(state: State, task: TaskState) -> bool:
 _real_could_start = board._could_start
 
 
+def _spend_with_every_fact(state: State, task: TaskState, fact: Any) -> None:
+    """What a fact says was used is added, whichever fact said so before."""
+    if usage := getattr(fact, "usage", None):
+        task.spent.usage += usage
+        state.used += usage
+
+
 async def _recover_nothing(self: FakeExecutor, key: AttemptKey, why: str = "") -> str:
     return ""
 
@@ -340,6 +348,8 @@ BUGS = (
         ),
     ),
     Bug("no look at main after a reset", ((TaskState, "must_reconcile", False),)),
+    Bug("a lost attempt is not paid for", ((Performer, "_paid", lambda _self, facts: list(facts)),)),
+    Bug("an attempt is paid for twice", ((fold, "_spend", _spend_with_every_fact),)),
     Bug("snapshot at the wrong place", ((Ledger, "save_snapshot", _save_at_the_wrong_place),)),
     Bug("main moved without its old value", ((FakeRepository, "land", _land_without_old),)),
     Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),

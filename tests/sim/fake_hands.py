@@ -46,9 +46,15 @@ class Seat:
     """What the workspace holds, if the agent has changed anything."""
     ref: str = ""
     """Where that was imported to."""
+    price: int = 0
+    """Tokens it uses with each call. No two seats use the same, so that no two are taken for each other."""
     usage: Usage = field(default_factory=Usage)
-    """What it costs. No two cost the same, so that no two are taken for each other."""
+    """What it has used so far: it grows for as long as the agent lives, whoever watches."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def call(self) -> None:
+        """Ask its model once more."""
+        self.usage += Usage(self.price, 1, calls=1, cost_usd=1.0)
 
 
 class Machine:
@@ -72,7 +78,8 @@ class Machine:
             raise StaleEpoch(f"{order.task}/{order.attempt} was given up before its agent started")
         now, left = self.simulation.now(), lease.left(f"{order.task}/{order.attempt}")
         seat = Seat(order, now, now + left * LEASE_SHARE)
-        seat.usage = Usage(len(self.seats) + 1, 1, calls=1, cost_usd=1.0)
+        seat.price = len(self.seats) + 1
+        seat.call()
         self.simulation.note(f"agent {order.task}/{order.attempt} starts on {order.base[:8]}")
         self.on_start(seat)
         self.seats.append(seat)
@@ -111,6 +118,8 @@ class Machine:
         order, script = seat.order, self.graph.scripts[seat.order.task]
         act = script.act(order.attempt)
         await self._pass(seat, script.seconds / 2)
+        if seat.alive:
+            seat.call()
         if seat.alive and act is not Act.IDLES:
             self._write(seat, {f"draft/{order.task}": f"attempt {order.attempt}"})
         await self._pass(seat, script.seconds)

@@ -10,7 +10,7 @@ I7 a hard lease has one holder, and nothing lands in what another task at work h
    is the budget; there are no budgets yet.)
 I8 nothing an agent made is lost, and nothing falls off main.
 I9 the state is what the log adds up to: at once, fact by fact, from a snapshot, and in the engine.
-I10 what agents have used is counted once for each attempt, however it ended.
+I10 what agents have used is counted once for each attempt, however it ended, and the sum is told.
 Besides: an agent starts when its checks have been tried on main, every commit on main was tested as it is and
 is green, agents of one task never overlap, retries end, a task that asks a person waits for the answer, and
 nobody writes under a claim that has fallen. What was undone is not done, and what needs it waits (I4, I6). On

@@ -7,6 +7,7 @@ from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
 from interlock.events.state_parts import DoneTasks
 from interlock.model.usage import Usage
+from interlock.ui.queries.spending import Spending
 from tests.sim.invariants import Invariants
 
 Snapshot = tuple[int, str, bytes] | None
@@ -62,6 +63,14 @@ def _everything_is_paid_for(seen: Invariants) -> None:
         spent = sum((seat.usage for seat in seen.machine.seats if seat.order.task == name), Usage())
         if task.spent.usage != spent:
             seen.violate("I10", f"{name} has used {spent}, and {task.spent.usage} is counted")
+    spent = sum((seat.usage for seat in seen.machine.seats), Usage())
+    if seen.state.used != spent:
+        seen.violate("I10", f"agents have used {spent}, and {seen.state.used} is counted")
+    shown = Spending()
+    for row in seen.rows:
+        shown.add(row)
+    if shown.total != spent:
+        seen.violate("I10", f"agents have used {spent}, and {shown.total} is told")
 
 
 def _nothing_is_left(seen: Invariants) -> None:

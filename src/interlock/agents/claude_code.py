@@ -143,6 +143,9 @@ class ClaudeCodeDialogue:
         self._answers: set[str] = set()
         """The ids of the model's answers: each is told of in several lines."""
         self._usage = Usage()
+        """Of the turns that have ended."""
+        self._turn: dict[str, Usage] = {}
+        """Of each answer in this turn, as it is known when the answer begins."""
         self._said = 1
         """The prompt is the first."""
         self._prompt = _id(context, 0)
@@ -203,6 +206,12 @@ class ClaudeCodeDialogue:
         synthetic = found.text("message", "model") == "<synthetic>"
         if not synthetic:
             self._answers.add(found.text("message", "id"))
+            self._turn[found.text("message", "id")] = _spent(found.item("message"))
+        so_far = replace(sum(self._turn.values(), self._usage), calls=len(self._answers))
+        for event in self._blocks(found, synthetic):
+            yield replace(event, usage=so_far)
+
+    def _blocks(self, found: Json, synthetic: bool) -> Iterator[Event]:
         for block in found.items("message", "content"):
             match block.text("type"):
                 case "text" if synthetic:
@@ -225,6 +234,7 @@ class ClaudeCodeDialogue:
     def _end(self, found: Json) -> Iterator[Event]:
         """Read the end of a turn."""
         self._usage += _spent(found)
+        self._turn.clear()
         yield Event(EventKind.USAGE, usage=replace(self._usage, calls=len(self._answers)))
         # If it does not tell which messages it took, it is let go, and ends with what it heard until now.
         is_silent = self._prompt in self._waiting

@@ -80,7 +80,7 @@ class Codex:
         )
 
     def reader(self, context: LaunchContext) -> "CodexReader":
-        return CodexReader(context.resume)
+        return CodexReader(context)
 
 
 def _tools(context: LaunchContext) -> dict[str, object]:
@@ -111,9 +111,11 @@ def _provider(context: LaunchContext) -> dict[str, object]:
 class CodexReader:
     """Reads `exec --json`."""
 
-    def __init__(self, resumed: str) -> None:
-        self._tally = SessionTally(resumed)
-        self._resumed = bool(resumed)
+    def __init__(self, context: LaunchContext) -> None:
+        self._tally = SessionTally(context.resume)
+        self._is_counted = bool(context.resume and context.model_url)
+        """The model proxy counts its calls, and its own sums begin with an earlier attempt."""
+        self._before = context.used_before
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
@@ -130,8 +132,9 @@ class CodexReader:
             case "error":
                 yield _trouble(found.text("message"))
             case "turn.completed":
-                if not self._resumed:
-                    yield Event(EventKind.USAGE, usage=_usage(found.item("usage")))
+                if not self._is_counted:
+                    used = _usage(found.item("usage")).since(self._before)
+                    yield Event(EventKind.USAGE, usage=used)
                 yield Event(EventKind.END, self._tally.message)
             case "turn.failed":
                 text = found.text("error", "message")

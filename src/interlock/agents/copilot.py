@@ -72,16 +72,18 @@ class Copilot:
         )
 
     def reader(self, context: LaunchContext) -> "CopilotReader":
-        return CopilotReader(context.resume or context.session, resumed=bool(context.resume))
+        return CopilotReader(context)
 
 
 class CopilotReader:
     """Reads `--output-format json`, and the usage file after it."""
 
-    def __init__(self, session: str, *, resumed: bool) -> None:
-        self._tally = SessionTally(session)
+    def __init__(self, context: LaunchContext) -> None:
+        self._tally = SessionTally(context.resume or context.session)
         self._calls = ToolCalls(TOOLS)
-        self._resumed = resumed
+        self._is_counted = bool(context.resume and context.model_url)
+        """The model proxy counts its calls, and its own sums begin with an earlier attempt."""
+        self._before = context.used_before
         self._met = False
         self._aborted = False
 
@@ -116,8 +118,8 @@ class CopilotReader:
                 self._aborted = True
             case "result":
                 yield from self._end(found)
-            case "" if "modelMetrics" in found.fields and not self._resumed:
-                yield Event(EventKind.USAGE, usage=_usage(found))
+            case "" if "modelMetrics" in found.fields and not self._is_counted:
+                yield Event(EventKind.USAGE, usage=_usage(found).since(self._before))
             case _:
                 pass
 

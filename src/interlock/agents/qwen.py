@@ -91,6 +91,7 @@ class QwenReader:
     def __init__(self, session: str) -> None:
         self._tally = SessionTally(session)
         self._calls = ToolCalls(TOOLS)
+        self._answers: dict[str, Usage] = {}
 
     def read(self, line: str) -> Sequence[Event]:
         found = read_object(line)
@@ -109,8 +110,10 @@ class QwenReader:
                 session, model = found.text("session_id"), found.text("model")
                 yield Event(EventKind.SESSION, session=session, model=model)
             case "assistant":
+                self._answers[found.text("message", "id")] = _usage(found.item("message", "usage"), 1)
+                so_far = sum(self._answers.values(), Usage())
                 for block in found.items("message", "content"):
-                    yield from self._block(block)
+                    yield from (replace(event, usage=so_far) for event in self._block(block))
             case "user":
                 for block in found.items("message", "content"):
                     if block.text("type") == "tool_result":

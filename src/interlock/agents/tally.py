@@ -29,6 +29,7 @@ class SessionTally:
     def note(self, events: Sequence[Event]) -> Sequence[Event]:
         """Take them in, and hand them on."""
         for event in events:
+            self.usage = event.usage or self.usage
             match event.kind:
                 case EventKind.SESSION:
                     self.session = event.session or self.session
@@ -39,8 +40,6 @@ class SessionTally:
                     self._retry = None
                 case EventKind.RETRY if event.error or not self._retry:
                     self._retry = event
-                case EventKind.USAGE:
-                    self.usage = event.usage
                 case EventKind.ERROR:
                     self._error = event
                 case EventKind.END:

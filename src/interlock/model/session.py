@@ -66,3 +66,4 @@ class Event:
     exit_code: int | None = None
     error: ErrorClass | None = None
     usage: Usage | None = None
+    """Of the session until now. Any event may have it: what is told only at the end is lost with a kill."""

@@ -23,6 +23,16 @@ class Usage:
             object.__setattr__(self, name, whole(getattr(self, name)))
         object.__setattr__(self, "cost_usd", amount(self.cost_usd))
 
+    def since(self, before: "Usage") -> "Usage":
+        """Return the part of a running total that came after another one."""
+        return Usage(
+            self.input_tokens - before.input_tokens,
+            self.output_tokens - before.output_tokens,
+            self.cached_tokens - before.cached_tokens,
+            self.calls - before.calls,
+            self.cost_usd,
+        )
+
     def __add__(self, other: "Usage") -> "Usage":
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
         return Usage(

@@ -8,6 +8,7 @@ from interlock.proxy.egress import EgressProxy
 from interlock.proxy.gate import CallTurn, Gate, OpenGate, Refused
 from interlock.proxy.model_proxy import ModelProxy
 from interlock.proxy.order import CallError, CallOutcome, Endpoint, EndpointOrder, ModelCall, ProxyLimits
+from interlock.proxy.transcript import counts_beside
 
 __all__ = [
     "CallError",
@@ -22,4 +23,5 @@ __all__ = [
     "OpenGate",
     "ProxyLimits",
     "Refused",
+    "counts_beside",
 ]

@@ -4,11 +4,14 @@
 2. However the call ends, it is told to the gate and written down once.
 3. An answer that broke in the middle breaks for the program too: a clean end would be a lie.
 4. A refusal is kept back while the gate would have the call made again: the program need not hear of it.
+5. What an answer says it has used is on disk before the program gets that piece: a program that has the end
+   of an answer may go on, and this process may die, before the call is written down.
 """
 
 import asyncio
+import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -96,6 +99,10 @@ class Exchange:
     """The answer was a refusal, and the program has not heard of it."""
     allowance: Allowance | None = None
     tally: AnswerTally = field(default_factory=AnswerTally)
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    note_count: Callable[["Exchange"], None] = lambda _exchange: None
+    """Writes down what the call has used so far."""
+    _noted: Usage = field(default_factory=Usage)
     _begun: web.StreamResponse | None = None
     _refusal: bytearray = field(default_factory=bytearray)
     _pieces: JsonStream = field(default_factory=lambda: JsonStream(Form.WHOLE))
@@ -140,6 +147,7 @@ class Exchange:
             header, prefix, secret = found
             headers[header] = prefix + secret
         self.sent = True
+        self._note()
         url = joined(upstream_of(self.order), self.asked.path, self.asked.query)
         async with session.request(
             self.asked.method,
@@ -165,12 +173,24 @@ class Exchange:
             return await self._keep(upstream, scrubber)
         self._pieces = JsonStream(form_of(upstream.headers.get("Content-Type", "")))
         response = await self._begin(request, upstream, scrubber)
+        held = b""
         async for chunk in upstream.content.iter_any():
             self._look_at(chunk)
-            await _send(response, scrubber.feed(chunk))
-        await _send(response, scrubber.finish())
+            self._note()
+            await _send(response, held)
+            held = scrubber.feed(chunk)
+            if not self._pieces.is_whole:
+                await _send(response, held)
+                held = b""
         self._judge(upstream)
+        self._note()
+        await _send(response, held + scrubber.finish())
         return response
+
+    def _note(self) -> None:
+        if self.asked.route.generates and (used := self.tally.usage) != self._noted:
+            self._noted = used
+            self.note_count(self)
 
     async def _keep(self, upstream: ClientResponse, scrubber: Scrubber) -> web.Response:
         """The refusal as it came, for when nothing better does."""

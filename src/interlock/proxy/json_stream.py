@@ -29,6 +29,11 @@ class JsonStream:
         self._fields: list[bytes] = []
         self._too_long = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Tell if there is one value, which is not known before its last byte."""
+        return self._form == Form.WHOLE
+
     def feed(self, chunk: bytes) -> Iterator[object]:
         if self._form == Form.WHOLE:
             self._keep(chunk)

@@ -26,7 +26,7 @@ from interlock.proxy.request_check import (
     written,
 )
 from interlock.proxy.routes import USUAL, Dialect, error_body
-from interlock.proxy.transcript import Transcript, TranscriptEntry
+from interlock.proxy.transcript import MODEL_CHARACTERS, Transcript, TranscriptEntry
 
 SHUTDOWN_SECONDS = 0.1
 """An attempt that is over waits for no answer."""
@@ -177,7 +177,13 @@ class Serving:
         exchange = Exchange(self._order, asked, body, self._environ, self._limits)
         exchange.tally.model = call.model
         exchange.is_first = not self._has_answered
+        exchange.note_count = self._note_count
         return exchange
+
+    def _note_count(self, exchange: Exchange) -> None:
+        model = self._cleaner().clean(exchange.tally.model)[:MODEL_CHARACTERS]
+        with suppress(OSError):  # as for the entry
+            self._transcript.count(exchange.id, model, exchange.outcome.usage)
 
     async def _call(
         self,
@@ -256,6 +262,7 @@ class Serving:
             trouble=exchange.trouble,
             note="turned away, and made again" if exchange.is_kept else exchange.note,
             removed=exchange.removed,
+            call=exchange.id,
         )
         # A full disk must not spoil an answer that has come through; the attempt's own log will say so.
         with suppress(OSError):

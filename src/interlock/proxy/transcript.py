@@ -1,5 +1,7 @@
 """The record of an attempt's calls: a line of JSON for each, with nothing secret in it.
 
+Beside it are the counts of calls that have not ended: a crash must not lose what was paid for.
+
 Programs send the whole conversation with every call. A message is written the first time it is seen and
 counted after that, or the file would grow with the square of the conversation.
 """
@@ -21,6 +23,7 @@ TEXT_CHARACTERS = 16 * 1024
 ENTRY_CHARACTERS = 256 * 1024
 """Length of the messages in one entry; the oldest are left out."""
 ANSWER_CHARACTERS = 64 * 1024
+MODEL_CHARACTERS = 200
 FILE_BYTES = 256 * 1024 * 1024
 _EDGE_CHARACTERS = 16 * 1024
 """Looked at beyond each limit, so that a secret that stands across it is seen whole."""
@@ -44,6 +47,8 @@ class TranscriptEntry:
     note: str = ""
     removed: tuple[str, ...] = ()
     """The tools and fields of the request that were not passed on."""
+    call: str = ""
+    """The id of the call among the counts."""
 
 
 class Transcript:
@@ -51,15 +56,21 @@ class Transcript:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._counts = counts_beside(path)
         self._seen: set[bytes] = set()
 
     def add(self, entry: TranscriptEntry, redactor: Redactor) -> None:
         line = json.dumps(self._record(entry, redactor), ensure_ascii=False, default=str)
-        self._append(line.encode(errors="replace") + b"\n")
+        self._append(self._path, line.encode(errors="replace") + b"\n")
 
-    def _append(self, line: bytes) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    def count(self, call: str, model: str, usage: Usage) -> None:
+        """Note what a call under way has used so far; its entry comes in the place of that."""
+        line = {"call": call, "model": model, "usage": _set_fields(usage)}
+        self._append(self._counts, json.dumps(line).encode() + b"\n")
+
+    def _append(self, path: Path, line: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             if os.fstat(file).st_size + len(line) <= FILE_BYTES:
                 os.write(file, line)
@@ -77,14 +88,15 @@ class Transcript:
             "method": entry.method,
             "path": redactor.clean(entry.path),
             "status": entry.status,
-            "model": redactor.clean(entry.model)[:200],
-            "usage": {name: value for name, value in asdict(entry.usage).items() if value is not None},
+            "model": redactor.clean(entry.model)[:MODEL_CHARACTERS],
+            "usage": _set_fields(entry.usage),
             "error": trouble and {"class": trouble.error, "text": redactor.clean(trouble.text)},
             "note": entry.note,
             "removed": [redactor.clean(name) for name in entry.removed],
             "messages_before": len(messages) - len(shown),
             "messages": shown,
             "answer": redactor.clean(entry.answer)[:ANSWER_CHARACTERS],
+            "call": entry.call,
         }
 
     def _is_new(self, message: object) -> bool:
@@ -92,6 +104,15 @@ class Transcript:
         is_new = digest not in self._seen
         self._seen.add(digest)
         return is_new
+
+
+def counts_beside(transcript: Path) -> Path:
+    """The file with the counts of calls under way."""
+    return transcript.with_suffix(".counts.jsonl")
+
+
+def _set_fields(usage: Usage) -> dict[str, object]:
+    return {name: value for name, value in asdict(usage).items() if value is not None}
 
 
 def _messages(request: object) -> Iterator[object]:

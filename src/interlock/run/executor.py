@@ -101,6 +101,7 @@ class LocalExecutor:
             if again := afresh(order, report.error, has_begun=self._talks[order.key].has_begun):
                 self._options.tell(f"{order.task}: cannot resume its session; starting a new one")
                 report = await self._work(again, workspace, news)
+                report = replace(report, usage=self.spent(order.key) or report.usage)
             report = outside_if_disk_full(report, workspace.home)
             await news.exited()
             report = await self._bring_home(report, workspace)

@@ -14,6 +14,7 @@ from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import ForwardedPort, Grant
 from interlock.run.network import Way
+from interlock.run.notes import used_in_session
 from interlock.run.private_files import open_private
 from interlock.run.program import folders_of
 
@@ -77,6 +78,8 @@ def write_prompt(order: Order, place: AttemptFolders) -> str:
 
 
 def launch_context(order: Order, place: AttemptFolders, way: Way, prompt: str) -> LaunchContext:
+    resumed = order.resume.session if order.resume else ""
+    state_dir = place.log.parents[2]
     return LaunchContext(
         agent=order.agent,
         prompt=prompt,
@@ -84,7 +87,8 @@ def launch_context(order: Order, place: AttemptFolders, way: Way, prompt: str) -
         workspace=str(place.path),
         home=str(place.home),
         session=order.session,
-        resume=order.resume.session if order.resume else "",
+        resume=resumed,
+        used_before=used_in_session(state_dir, order.task, order.attempt, resumed),
         model_url=way.url,
         token=way.token,
     )

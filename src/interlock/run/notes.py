@@ -7,7 +7,7 @@ what is on disk then, so a session whose engine died has the same notes as one t
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from interlock.model.session import Event, EventKind, SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
 from interlock.model.usage import Usage
+from interlock.proxy import counts_beside
 from interlock.run.outcome import reconciled
 from interlock.run.private_files import open_private
 
@@ -74,11 +75,8 @@ class Notebook:
         return self._state_dir / notes_path(task, attempt)
 
     def look_up(self, task: TaskId, attempt: int) -> SessionNotes | None:
-        try:
-            page = msgspec.json.decode(self.path(task, attempt).read_bytes(), type=NotesPage, strict=False)
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
-            return None
-        return SessionNotes(page.reason, page.summary, notes_path(task, attempt))
+        page = _page_of(self.path(task, attempt))
+        return SessionNotes(page.reason, page.summary, notes_path(task, attempt)) if page else None
 
     def write(self, report: Report, reason: str) -> bool:
         """The page of a session that is over; False if there is one already, or no room for it."""
@@ -98,6 +96,13 @@ class Notebook:
             with contextlib.suppress(OSError):
                 beside.unlink(missing_ok=True)
         return True
+
+
+def _page_of(path: Path) -> NotesPage | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=NotesPage, strict=False)
+    except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+        return None
 
 
 def notes_path(task: str, attempt: int) -> str:
@@ -136,22 +141,42 @@ def spent(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
     return reconciled(heard.usage, _called(state_dir, task, attempt))[0]
 
 
+def used_in_session(state_dir: Path, task: TaskId, attempt: int, session: str) -> Usage:
+    """Return what the attempts before this one have used in a session that it goes on with."""
+    total = Usage()
+    for number in range(1, attempt if session else 1):
+        page = _page_of(state_dir / notes_path(task, number))
+        if page and page.session == session and page.usage:
+            total += page.usage
+    return total
+
+
 class _Call(msgspec.Struct):
     """A line of the record that the model proxy keeps, as far as it is about money."""
 
     usage: Usage = msgspec.field(default_factory=Usage)
+    call: str = ""
 
 
 def _called(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
-    """The sum of the calls of its model; None: there were none, or none came through the proxy."""
-    counted: Usage | None = None
-    path = state_dir / f"logs/{task}/{attempt}.model.jsonl"
+    """The sum of the calls of its model; None: there were none, or none came through the proxy.
+
+    A call that a crash cut off has no entry in the transcript: its last count stands for it.
+    """
+    transcript = state_dir / f"logs/{task}/{attempt}.model.jsonl"
+    ended = list(_calls(transcript))
+    under_way = {call.call: call.usage for call in _calls(counts_beside(transcript))}
+    for call in ended:
+        under_way.pop(call.call, None)
+    counted = sum((*(call.usage for call in ended), *under_way.values()), Usage())
+    return counted if counted.calls else None
+
+
+def _calls(path: Path) -> Iterator[_Call]:
     with contextlib.suppress(OSError), path.open("rb") as file:
         for line in file:
             with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):  # cut off by a crash
-                call = msgspec.json.decode(line, type=_Call, strict=False)
-                counted = (counted or Usage()) + call.usage
-    return counted if counted and counted.calls else None
+                yield msgspec.json.decode(line, type=_Call, strict=False)
 
 
 def _last_lines(log: Path, clean: Callable[[str], str], *, plain: bool) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.usage import Usage
 from interlock.ui.queries.inbox import Item, items
+from interlock.ui.queries.spending import Spending
 from interlock.ui.reading import Reading
 
 FIRST = ("red-main", "permission", "question", "review", "failed", "overlap", "proposal", "pull-request")
@@ -47,7 +48,9 @@ def report(reading: Reading, rows: Sequence[Recorded], since: float) -> Report:
     state = reading.state
     rank = {kind: number for number, kind in enumerate(FIRST)}
     decide = sorted(items(reading), key=lambda item: (rank.get(item.kind, len(FIRST)), item.since))
-    used = sum((used for row in rows if (used := getattr(row.fact, "usage", None))), Usage())
+    spending = Spending()
+    for row in rows:
+        spending.add(row)
     return Report(
         since,
         reading.now,
@@ -57,7 +60,7 @@ def report(reading: Reading, rows: Sequence[Recorded], since: float) -> Report:
         tuple(row.fact.task for row in rows if isinstance(row.fact, f.TaskUndone | f.TaskReopened)),
         {stage.value: count for stage in Stage if (count := state.index.counts.get(stage))},
         sum(isinstance(row.fact, f.SessionOpened) for row in rows),
-        used,
+        spending.total,
     )
 
 

@@ -70,13 +70,17 @@ class Spending:
     def add(self, row: Recorded) -> None:
         if row.kind == f.PhaseStarted.__name__ and isinstance(fact := row.fact, f.PhaseStarted):
             self.agents_of[fact.task] = fact.agent or self.agents_of.get(fact.task, "")
-        elif '"usage":{' in row.body and isinstance(fact := row.fact, f.PhaseFact):
+        elif '"usage":{' in row.body and isinstance(fact := row.fact, f.PhaseFact | f.WorkspaceArchived):
             usage = getattr(fact, "usage", None)
             if isinstance(usage, Usage) and fact.attempt > self.counted.get(fact.task, 0):
                 self.counted[fact.task] = fact.attempt
                 self._count(fact, usage, row.time)
 
-    def _count(self, fact: f.PhaseFact, usage: Usage, time: float) -> None:
+    @property
+    def total(self) -> Usage:
+        return sum((task.usage for task in self.by_task.values()), Usage())
+
+    def _count(self, fact: f.PhaseFact | f.WorkspaceArchived, usage: Usage, time: float) -> None:
         agent = self.agents_of.get(fact.task, "")
         self.newest.append(AttemptUsage(fact.task, fact.attempt, agent, time, usage))
         of_agent = self.by_agent.get(agent, AgentUsage(agent, 0, Usage()))
