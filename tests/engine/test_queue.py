@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,3 +89,40 @@ def test_a_change_that_was_sent_back_is_named_with_its_reason(scratch: Scratch) 
     scratch.interlock("run", code=1)
     said = scratch.interlock("queue")
     assert "sent back  a (attempt 1): `test ! -e a.txt` exited 1 on the change merged onto main" in said
+
+
+def rows(scratch: Scratch) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(scratch.interlock("queue", "--json"))["queue"]
+    return found
+
+
+def test_each_change_shows_its_checks_and_how_likely_its_result_counts(scratch: Scratch, gate: Path) -> None:
+    waits = f"if test -e a.txt && ! test -e b.txt; then {WAIT.format(gate=gate)}; fi"
+    checks = ["test -n first", waits, "test -n last"]
+    scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", AGENT, verify=json.dumps(checks))
+    run = scratch.start("run", "--max-parallel", "1")
+    run.wait_for_line("b: change made")
+    scratch.start("events", "--follow", "--json").wait_for_line('"kind":"BuildEnded"')
+    first, second = rows(scratch)
+    assert (first["task"], first["state"], first["holds"]) == ("a", "checking", None)
+    assert [check["state"] for check in first["checks"]] == ["ended", "running", "waiting"]
+    assert [check["command"] for check in first["checks"]] == checks
+    assert first["tree"] and first["base"] == scratch.git("rev-parse", "main")
+    assert (second["task"], second["state"], second["on"]) == ("b", "built", ["a"])
+    assert [check["state"] for check in second["checks"]] == ["passed"] * 3
+    assert all(check["log"] for check in second["checks"])
+    assert 0.5 < second["holds"] <= 1
+    said = scratch.interlock("queue")
+    assert f"`test -n first` ended; `{waits}` running" in said
+    assert "likely to count" in said
+    gate.touch()
+    assert run.wait() == 0, run.output
+
+
+def test_a_dropped_change_is_named_with_the_reason_of_the_person(scratch: Scratch, gate: Path) -> None:
+    run = started(scratch, gate)
+    _, second, _ = queue(scratch)
+    scratch.interlock("queue", "drop", second, "-m", "not wanted any more")
+    assert f"dropped  {second} (attempt 1): not wanted any more" in scratch.interlock("queue")
+    gate.touch()
+    assert run.wait() in (0, 1), run.output

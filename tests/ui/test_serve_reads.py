@@ -51,8 +51,20 @@ def test_what_commands_show_the_routes_answer(scratch: Scratch, server: Server) 
         assert without_time(server.get(f"/api/{route}")) == without_time(shown(scratch, command)), route
     for name in ("a", "b", "c"):
         assert server.get(f"/api/tasks/{name}/explain")["causes"] == shown(scratch, "explain", name)["causes"]
-    assert server.get("/api/health")["errors"] == shown(scratch, "errors")
-    clutch = server.get("/api/cost")["clutch"]
+    health = server.get("/api/health")
+    assert health["errors"] == shown(scratch, "errors")
+    assert health["flaky"] == shown(scratch, "errors", "--flaky")
+    examined = {row["name"]: row["text"] for row in shown(scratch, "doctor", "--no-checks")["checks"]}
+    found = {row["name"]: row["text"] for row in health["findings"]}
+    for name in ("interlock", "branch", "state"):
+        assert found[name] == examined[name], name
+    assert found["machine"].startswith("load ")
+    assert health["log_bytes"] > 0
+    spent = server.get("/api/cost")
+    clutch = spent.pop("clutch")
+    told = shown(scratch, "cost")
+    del told["clutch"]
+    assert without_time(spent) == without_time(told)
     assert without_time(clutch) == without_time(shown(scratch, "clutch"))
 
 

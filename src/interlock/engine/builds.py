@@ -20,6 +20,7 @@ from interlock.engine.turn import KnownChecks
 from interlock.events import facts as f
 from interlock.model.claim import Claim, slot_resource
 from interlock.model.errors import InterlockError, StaleEpoch
+from interlock.model.evidence import build_checks
 from interlock.model.outcome import CheckResult
 from interlock.model.reason import Reason, Why, said
 from interlock.model.step import StartBuild
@@ -90,7 +91,7 @@ class Builder:
             return replace(self._fact(turn), why=said(text), retry_after_seconds=delay)
 
     async def _build(self, turn: BuildTurn) -> f.BuildEnded:
-        name = f"build/{turn.step.slot}-{turn.claim.epoch}"
+        name = build_checks(turn.step.slot, turn.claim.epoch)
         job = Job(name, turn.spec.id, turn.spec.check_seconds)
         merge = await self.env.repository.merge_all(
             turn.step.main, turn.changes, lambda merge: self.env.resolve(merge, job)
@@ -107,7 +108,7 @@ class Builder:
         if not commands:
             return ()
         known = KnownChecks(self.ledger, spec, self.steps.environment, self.env.patience)
-        order = check_order(known, f"build/{slot}-{turn.claim.epoch}", tree, commands)
+        order = check_order(known, build_checks(slot, turn.claim.epoch), tree, commands)
         watched = tuple(path for path in turn.touched if is_source(path))
         order = replace(order, task=spec.id, watched=watched, changed=turn.touched)
         return await run_known(self.env, order, known.known)

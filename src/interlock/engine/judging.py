@@ -13,6 +13,7 @@ from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.task_parts import Work
 from interlock.git.protocol import DIFF_BYTES
+from interlock.model.evidence import change_checks
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.reason import Reason, Value, Why
@@ -37,7 +38,7 @@ def order_of(turn: Turn, tree: Tree) -> CheckOrder:
     task = turn.task.spec.id
     touched = turn.task.change.work.touched if turn.task.change.work else ()
     watched = tuple(path for path in touched if is_source(path))
-    name = f"{task}/{turn.attempt}-{turn.claim.epoch}"
+    name = change_checks(task, turn.attempt, turn.claim.epoch)
     order = check_order(turn.checks, name, tree, commands_of(turn))
     return replace(order, task=task, watched=watched, changed=touched)
 

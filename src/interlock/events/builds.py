@@ -17,6 +17,7 @@ from interlock.model.task import TaskId
 
 ENDED_KEPT = 100
 """A change has a few builds, and no more than some twenty changes are built at a time."""
+CONFLICTS_KEPT = 20
 BESIDE_KEPT = 1_000
 """After landings with so many paths beside it a build counts no more."""
 
@@ -49,7 +50,9 @@ def build_ended(state: State, fact: f.BuildEnded, row: Recorded) -> set[TaskId]:
     remember(state, fact.checks)
     note_times(state.checks.seconds, fact.checks)
     passed = not fact.conflicts and all(check.passed for check in fact.checks)
-    ended = replace(build, passed=passed, seconds=fact.seconds)
+    results = tuple(replace(check, tail="", suite=None) for check in fact.checks)
+    conflicts = fact.conflicts[:CONFLICTS_KEPT]
+    ended = replace(build, passed=passed, seconds=fact.seconds, results=results, conflicts=conflicts)
     train = state.index.train
     builds.ended = (*(each for each in builds.ended if each.task in train), ended)[-ENDED_KEPT:]
     return {fact.task}

@@ -262,6 +262,10 @@ class Build:
     passed: bool | None = None
     """None: it runs."""
     seconds: float = 0.0
+    results: tuple[CheckResult, ...] = ()
+    """Results of its checks, without their output and the names of their tests."""
+    conflicts: tuple[str, ...] = ()
+    """Paths on which the changes conflict: then no check ran."""
 
 
 @dataclass(slots=True)

@@ -108,3 +108,13 @@ def _weighed(checks: Sequence[CheckResult], canary: CanaryResult | None) -> Evid
     if all(check.watched and len(check.unread) == check.watched for check in checks):
         return Evidence(Grade.OBSERVED, Gap.UNREAD, checks[0].unread, known)
     return Evidence(Grade.VERIFIED, known_failures=known, untried=untried)
+
+
+def change_checks(task: str, attempt: int, epoch: int) -> str:
+    """Return the folder below `evidence/` with the output of the checks of a change on main."""
+    return f"{task}/{attempt}-{epoch}"
+
+
+def build_checks(slot: int, epoch: int) -> str:
+    """Return the folder with the output of the checks of a build."""
+    return f"build/{slot}-{epoch}"

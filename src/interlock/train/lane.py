@@ -37,7 +37,7 @@ from interlock.model.reason import Reason, Why
 from interlock.model.steering import steering
 from interlock.model.step import Start, StartBuild
 from interlock.model.task import PhaseKind, Task, TaskId
-from interlock.train.speculation import Stack, Waiting, chance, choose_builds, may_go_first
+from interlock.train.speculation import Stack, Waiting, chance, choose_builds, may_go_first, needs
 
 WINDOW, FOR_EACH_SLOT = 20, 3
 """The most changes that are looked at, or so many for each slot: one that is farther behind will hardly be
@@ -56,9 +56,7 @@ class Moves:
 def moves(state: State, now: float) -> Moves:
     """Choose what the lane does next: a landing, checks, builds, or nothing."""
     depth = state.run.lane_depth if state.run and not is_red(state) else 1
-    kept = kept_back(state).keys() | held(state)
-    window = max(WINDOW, FOR_EACH_SLOT * depth)
-    queue = _queue(state, now, kept, window)
+    queue = _next_changes(state, now, depth)
     lands = _lands(state, queue)
     starts = [_start(lands)] if lands else []
     if depth == 1:
@@ -78,10 +76,7 @@ def _with_builds(
         for slot, build in state.builds.running.items()
         if counts(state, build, waiting.keys())
     }
-    known = {
-        _stack(build): bool(build.passed) for build in state.builds.ended if counts(state, build, waiting)
-    }
-    known |= {Stack(task.spec.id): True for task in queue if task.phase.kind is PhaseKind.LAND}
+    known = _known(state, queue, waiting)
     checked = {Stack(task.spec.id) for task in queue if _is_running(task, PhaseKind.CHECK)}
     first = _first(list(waiting.values()))
     judged = [task for task in queue if _may_check(task) and task.spec.id in first]
@@ -103,6 +98,27 @@ def _with_builds(
     stops = {slot for slot in state.builds.running if slot not in running}
     stops |= {slot for slot, stack in running.items() if stack in choice.stop}
     return Moves(tuple(chosen), tuple(sorted(stops)))
+
+
+def chances_to_hold(state: State, now: float) -> dict[Stack, float]:
+    """Return the chance of each build of now that the changes below it end as it assumes."""
+    depth = state.run.lane_depth if state.run else 1
+    chances, queue = _chances(state), _next_changes(state, now, depth)
+    waiting = {task.spec.id: _waiting(task, chances(task.category)) for task in queue}
+    builds = (*state.builds.running.values(), *state.builds.ended)
+    stacks = [_stack(build) for build in builds if build.ahead and counts(state, build, waiting)]
+    return needs(list(waiting.values()), _known(state, queue, waiting), stacks) if stacks else {}
+
+
+def _next_changes(state: State, now: float, depth: int) -> list[TaskState]:
+    kept = kept_back(state).keys() | held(state)
+    return _queue(state, now, kept, max(WINDOW, FOR_EACH_SLOT * depth))
+
+
+def _known(state: State, queue: Sequence[TaskState], names: Container[TaskId]) -> dict[Stack, bool]:
+    """Return the results of builds and checks that hold on main as it is now."""
+    known = {_stack(build): bool(build.passed) for build in state.builds.ended if counts(state, build, names)}
+    return known | {Stack(task.spec.id): True for task in queue if task.phase.kind is PhaseKind.LAND}
 
 
 def counts(state: State, build: Build, queue: Container[TaskId]) -> bool:

@@ -100,6 +100,14 @@ def choose_builds(
     )
 
 
+def needs(
+    queue: Sequence[Waiting], known: Mapping[Stack, bool], stacks: Iterable[Stack]
+) -> dict[Stack, float]:
+    """Return the chance of each stack that the changes before it end as it assumes (rule 3)."""
+    outlook = _Outlook(queue, known)
+    return {stack: outlook.need(*place) for stack in stacks if (place := outlook.place(stack))}
+
+
 def matters(earlier: Waiting, later: Waiting) -> bool:
     """Return True if the result of one can depend on the other (rule 1)."""
     return (

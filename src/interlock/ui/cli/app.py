@@ -58,6 +58,7 @@ COMMANDS: dict[str, Entry] = {
     ),
     "report": Entry("Look", f"{_HERE}.report", "Report the last hours: what you must decide, what landed."),
     "clutch": Entry("Look", f"{_HERE}.clutch", "Show how many agents each kind of work may have, and why."),
+    "cost": Entry("Look", f"{_HERE}.cost", "Show the tokens and the money that agents have used."),
     "queue": Entry(
         "Look", f"{_HERE}.queue", "Show the changes on their way to main, and change their order."
     ),

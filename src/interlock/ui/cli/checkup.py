@@ -30,7 +30,14 @@ from interlock.ui.cli.lacks import hook_findings, lack_findings
 from interlock.ui.cli.output import Invocation, note
 from interlock.ui.cli.session import actor, opened, opened_fully, read
 from interlock.ui.cli.trust import trust_finding
-from interlock.ui.examined import branch_findings, disk_findings, state_findings
+from interlock.ui.examined import (
+    branch_findings,
+    disk_findings,
+    log_bytes,
+    machine_findings,
+    program_findings,
+    state_findings,
+)
 from interlock.ui.opening import identify
 from interlock.ui.plain import counted, listed
 from interlock.ui.queries.findings import Finding, Health, bad, good, warning
@@ -136,7 +143,9 @@ async def _log(project: Project) -> list[Finding]:
     count = verify_chain([row async for row in all_rows(project.store)])
     address = store_address(project.settings, project.state_dir)
     where = "Postgres" if "://" in address else address
-    findings = [good("log", f"{count} facts, chain intact, in {where}")]
+    size = log_bytes(project)
+    found = f"{count} facts, chain intact" + (f", {size / 1e6:.1f} MB" if size is not None else "")
+    findings = [good("log", f"{found} in {where}")]
     if text := unknown_text(reading.state):
         findings.append(bad("facts", text, unknown_hint(reading.state)))
     elif skipped := reading.state.passed_over:
@@ -200,6 +209,8 @@ def _containment() -> Finding:
 
 
 _EXAMINATIONS: dict[str, Examination] = {
+    "interlock": program_findings,
+    "machine": machine_findings,
     "branch": branch_findings,
     "signing": _signing,
     "publishing": _publishing,

@@ -10,11 +10,13 @@ from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.task import PhaseKind
 from interlock.ui.actions.tasks import bump, cancel, pause, unpause
+from interlock.ui.checks_at_work import checks_begun
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, run_async
 from interlock.ui.plain import inert, one_line
 from interlock.ui.queries.queue import QueueRow, QueueView, queue_view
+from interlock.ui.queries.queue_checks import QueueCheck
 from interlock.ui.queries.tasks import find
 
 COLORS = {"landing": "green", "built": "green", "failed-early": "yellow", "held": "yellow"}
@@ -43,7 +45,8 @@ def list_queue(invocation: Invocation) -> None:
 
 async def _list(invocation: Invocation) -> None:
     async with opened(invocation) as project:
-        view = queue_view(await read(project.store))
+        reading = await read(project.store)
+        view = queue_view(reading, checks_begun(reading, project.state_dir))
     say_listing(invocation, lambda: view, _lines(view))
 
 
@@ -52,15 +55,27 @@ def _lines(view: QueueView) -> Iterator[str]:
         note("no change waits to land" + ("" if view.live else "; no run is active"))
     for row in view.queue:
         yield _line(row)
+        if row.checks:
+            yield f"   {'; '.join(_check(check, view.time) for check in row.checks)}"
     for each in view.sent_back:
         text = one_line(inert(each.text)) + (f"; output: {each.log}" if each.log else "")
-        yield f"{paint('sent back', 'yellow')}  {each.task} (attempt {each.attempt}): {text}"
+        what = "sent back" if each.error else "dropped"
+        yield f"{paint(what, 'yellow')}  {each.task} (attempt {each.attempt}): {text}"
 
 
 def _line(row: QueueRow) -> str:
     soon = f", lands in about {lasting(row.lands_in_seconds)}" if row.lands_in_seconds is not None else ""
     state = paint(row.state, COLORS.get(row.state, "cyan"))
-    return f"{row.place}. {row.task}  {state}: {row.reason['text']}{soon}"
+    likely = f", {row.holds:.0%} likely to count" if row.holds is not None else ""
+    return f"{row.place}. {row.task}  {state}: {row.reason['text']}{likely}{soon}"
+
+
+def _check(check: QueueCheck, now: float) -> str:
+    seconds = now - check.since if check.since is not None else check.seconds
+    took = f" {lasting(max(0.0, seconds))}" if seconds is not None and check.state != "reused" else ""
+    expected = check.expected_seconds if check.since is not None else None
+    usual = f" of about {lasting(expected)}" if expected and expected >= 1 else ""
+    return f"`{one_line(inert(check.command))}` {check.state}{took}{usual}"
 
 
 @queue_command.command("hold")

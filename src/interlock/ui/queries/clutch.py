@@ -1,11 +1,13 @@
 """The clutch as programs and people see it: limits, brakes, providers and decisions."""
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 
 from interlock.engine.clutch import CategoryView, category_views
 from interlock.engine.host import HostReading
 from interlock.engine.slots import agents_at_work
 from interlock.events.facts import ClutchDecided
+from interlock.events.record import Recorded
 from interlock.events.state_parts import Limit, Provider
 from interlock.model.reason import Reason
 from interlock.ui.reading import Reading
@@ -86,6 +88,17 @@ def _provider(name: str, provider: Provider, limit: Limit | None) -> ProviderVie
         provider.until or None,
         provider.why,
     )
+
+
+@dataclass(slots=True)
+class Decisions:
+    """The last ones, as they are read from a log."""
+
+    newest: deque[Decision] = field(default_factory=lambda: deque(maxlen=SHOWN))
+
+    def add(self, row: Recorded) -> None:
+        if row.kind == ClutchDecided.__name__ and isinstance(fact := row.fact, ClutchDecided):
+            self.newest.append(decision_of(row.time, fact))
 
 
 def decision_of(time: float, fact: ClutchDecided) -> Decision:

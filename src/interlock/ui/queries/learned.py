@@ -110,13 +110,30 @@ def lesson_document(known: LessonState) -> dict[str, object]:
     }
 
 
-def flaky_document(check: FlakyCheck) -> dict[str, object]:
-    return {
-        "command": check.command,
-        "runs": check.runs,
-        "flaked": len(check.flakes),
-        "flakes": [
-            {"task": flake.task or None, "attempt": flake.attempt, "time": flake.time, "log": flake.log}
-            for flake in check.flakes
-        ],
-    }
+@dataclass(frozen=True, slots=True)
+class FlakeObject:
+    """One time that a check failed and passed on the same files."""
+
+    task: str | None
+    """None: it ran on main."""
+    attempt: int
+    time: float
+    log: str
+    """The output of the run that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyObject:
+    """A check that failed and passed on the same files, for programs."""
+
+    command: str
+    runs: int
+    flaked: int
+    flakes: tuple[FlakeObject, ...]
+
+
+def flaky_document(check: FlakyCheck) -> FlakyObject:
+    flakes = tuple(
+        FlakeObject(flake.task or None, flake.attempt, flake.time, flake.log) for flake in check.flakes
+    )
+    return FlakyObject(check.command, check.runs, len(flakes), flakes)

@@ -61,6 +61,8 @@ class Frozen:
 
     checks: tuple[str, ...]
     since: float
+    searching: bool
+    """The commit to blame is still to be found."""
     culprit: dict[str, object] | None
     reverted_by: str | None
     text: str
@@ -174,6 +176,7 @@ def frozen(state: State) -> Frozen | None:
     return Frozen(
         checks=broken.commands,
         since=broken.since,
+        searching=not broken.searched,
         culprit=culprit_object(broken.culprit),
         reverted_by=reverting(state) or None,
         text=broken_text(state),

@@ -10,7 +10,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from msgspec import Raw
@@ -22,9 +22,10 @@ from interlock.model.reason import Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
 from interlock.ui.at_work import agents_at_work
+from interlock.ui.checks_at_work import checks_begun
 from interlock.ui.queries.agents import AgentRow
 from interlock.ui.queries.inbox import items
-from interlock.ui.queries.queue import queue_view
+from interlock.ui.queries.queue import QueueRow, QueueView, queue_view
 from interlock.ui.queries.radar import radar_document, radar_view
 from interlock.ui.queries.status import Eta, Frame, frame
 from interlock.ui.queries.tasks import TaskRow, rows
@@ -163,10 +164,11 @@ class Feed:
         changed = [self._tasks.put(row.id, _task_key(row), row, rev) for row in found]
         changed.append(self._tasks.keep_only([*present, *state.done.packed], rev))
         shown = frame(reading, board, found, self._eta)
+        queue = queue_view(reading, checks_begun(reading, self.served.log.state_dir))
         for name, key, value in (
             ("frame", _frame_key(shown), shown),
             ("inbox", None, items(reading)),
-            ("queue", None, queue_view(reading)),
+            ("queue", _queue_key(queue), queue),
             ("radar", None, replace(radar_document(radar_view(reading)), time=0.0)),
         ):
             text = encoded(value) if key is None else key
@@ -235,14 +237,19 @@ def _in_order(state: State, names: list[TaskId]) -> list[TaskId]:
 
 
 def _task_key(row: TaskRow) -> bytes:
-    reason = dict(row.reason)
-    if "seconds" in reason or "silent_seconds" in reason:
-        is_running = reason["code"] == Why.RUNNING
-        reason["text"] = ""
-        seconds = reason.pop("seconds", 0.0)
-        reason["step"] = 0 if is_running or not isinstance(seconds, (int, float)) else seconds // STEP_SECONDS
-        reason["silent_seconds"] = "silent_seconds" in reason
-    return encoded(replace(row, reason=reason))
+    return encoded(replace(row, reason=_reason_key(row.reason)))
+
+
+def _reason_key(reason: Mapping[str, object]) -> dict[str, object]:
+    """The reason without the seconds in it, which pass by themselves."""
+    key = dict(reason)
+    if "seconds" in key or "silent_seconds" in key:
+        is_running = key["code"] == Why.RUNNING
+        key["text"] = ""
+        seconds = key.pop("seconds", 0.0)
+        key["step"] = 0 if is_running or not isinstance(seconds, (int, float)) else seconds // STEP_SECONDS
+        key["silent_seconds"] = "silent_seconds" in key
+    return key
 
 
 def _frame_key(shown: Frame) -> bytes:
@@ -251,6 +258,15 @@ def _frame_key(shown: Frame) -> bytes:
         ends = shown.time + run.seconds_to_go
         run = replace(run, seconds_to_go=ends // STEP_SECONDS)
     return encoded(replace(shown, run=run, time=0.0))
+
+
+def _queue_key(shown: QueueView) -> bytes:
+    def row_key(row: QueueRow) -> QueueRow:
+        lands = row.lands_in_seconds
+        ends = None if lands is None else (shown.time + lands) // STEP_SECONDS
+        return replace(row, reason=_reason_key(row.reason), lands_in_seconds=ends)
+
+    return encoded(replace(shown, queue=tuple(map(row_key, shown.queue)), time=0.0))
 
 
 def _agent_key(row: AgentRow) -> bytes:

@@ -6,20 +6,19 @@ facts are added. A past moment is folded from the nearest State that was kept.
 
 import asyncio
 from bisect import bisect_right
-from collections import deque
 from dataclasses import dataclass, field, replace
 
-from interlock.events.facts import ClutchDecided
 from interlock.events.finished import unpacked
 from interlock.events.fold import apply
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack, unpack
 from interlock.events.state import State, TaskState
 from interlock.learn.errors import Errors
+from interlock.learn.flakes import Flakes
 from interlock.model.errors import UsageError
 from interlock.model.task import TaskId
 from interlock.store.protocol import Store
-from interlock.ui.queries.clutch import SHOWN, Decision, decision_of
+from interlock.ui.queries.clutch import Decisions
 from interlock.ui.queries.runs import reading_of
 from interlock.ui.queries.spending import Spending
 from interlock.ui.queries.timeline import RunMark, Runs, Timeline
@@ -56,14 +55,15 @@ class Sums:
     errors: Errors
     runs: Runs = field(default_factory=Runs)
     spending: Spending = field(default_factory=Spending)
-    decisions: deque[Decision] = field(default_factory=lambda: deque(maxlen=SHOWN))
+    decisions: Decisions = field(default_factory=Decisions)
+    flakes: Flakes = field(default_factory=Flakes)
 
     def add(self, row: Recorded) -> None:
         self.runs.add(row)
         self.spending.add(row)
         self.errors.add(row)
-        if row.kind == ClutchDecided.__name__ and isinstance(fact := row.fact, ClutchDecided):
-            self.decisions.append(decision_of(row.time, fact))
+        self.decisions.add(row)
+        self.flakes.add(row)
 
 
 @dataclass(slots=True)

@@ -6,14 +6,24 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw
 
 from interlock.engine.host import HostReading, LocalHost
-from interlock.ui.examined import branch_findings, disk_findings, state_findings
+from interlock.ui.checks_at_work import checks_begun
+from interlock.ui.examined import (
+    branch_findings,
+    disk,
+    disk_findings,
+    load_average,
+    log_bytes,
+    machine_findings,
+    program_findings,
+    state_findings,
+)
 from interlock.ui.queries.agents import AgentRow
 from interlock.ui.queries.clutch import clutch_view
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.findings import Finding
 from interlock.ui.queries.graph import GraphDocument, graph_document
 from interlock.ui.queries.inbox import InboxDocument, Item, inbox_document
-from interlock.ui.queries.learned import FailureObject, failure_document
+from interlock.ui.queries.learned import FailureObject, FlakyObject, failure_document, flaky_document
 from interlock.ui.queries.queue import QueueView, queue_view
 from interlock.ui.queries.radar import RadarDocument, radar_document, radar_view
 from interlock.ui.queries.review import ReviewsDocument, reviews_document
@@ -30,6 +40,7 @@ from interlock.ui.words.reasons import with_reasons
 Short = Annotated[str, Meta(max_length=200)]
 Position = Annotated[int, Meta(ge=0, le=1 << 53)]
 MOST_FACTS = 1_000
+EXAMINED = (program_findings, machine_findings, branch_findings, state_findings, disk_findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +129,8 @@ async def reviews(ask: Ask) -> ReviewsDocument:
 
 
 async def queue(ask: Ask) -> QueueView:
-    return queue_view(await ask.served.look())
+    reading = await ask.served.look()
+    return queue_view(reading, checks_begun(reading, ask.served.log.state_dir))
 
 
 async def radar(ask: Ask) -> RadarDocument:
@@ -157,7 +169,7 @@ def _expected(reading: Reading) -> dict[str, float]:
 
 async def cost(ask: Ask) -> CostDocument:
     reading, sums = await ask.served.look(), await ask.served.past.sums()
-    view = clutch_view(reading, LocalHost().read(), tuple(sums.decisions))
+    view = clutch_view(reading, LocalHost().read(), tuple(sums.decisions.newest))
     clutch: Any = with_reasons(view)  # Any: a document
     return cost_document(reading.state, sums.spending, clutch, reading.now)
 
@@ -179,10 +191,24 @@ class HealthDocument:
     """The rows of `interlock doctor` that take no time."""
     errors: list[FailureObject]
     """As `interlock errors --json` has them."""
+    past_errors: int
+    """Number of failures that no task has any more: `interlock errors --all`."""
+    flaky: list[FlakyObject]
+    """As `interlock errors --flaky --json` has them."""
     pool: PoolView
     host: HostReading
+    load: float
+    """Programs that ran or waited for a processor, over the last minute."""
+    disk_bytes: int
+    disk_free_bytes: int
+    sandbox: str | None
+    """The sandbox of the run that is, or was last, active."""
     workspaces: list[Workspace]
     facts: int
+    log_bytes: int | None
+    """Size of the log on the disk; None: it is on a database server."""
+    last_fact: float
+    """The time of the newest fact."""
     unknown: bool
     """True: the log has a fact that this version must not go on without."""
     time: float
@@ -195,17 +221,28 @@ async def health(ask: Ask) -> HealthDocument:
     reading, sums = await served.look(), await served.past.sums()
     async with served.for_reading() as project:
         findings: list[Finding] = []
-        for examine in (branch_findings, state_findings, disk_findings):
+        for examine in EXAMINED:
             findings += await examine(project)
-    groups = [group for group in sums.errors.troubles() if group.open]
+        space, size = disk(project), log_bytes(project)
+    groups = sums.errors.troubles()
+    are_open = [group for group in groups if group.open]
+    state = reading.state
     return HealthDocument(
         findings=findings,
-        errors=[failure_document(sums.errors.state, group) for group in groups],
-        pool=pool_view(reading, Board(reading.state)),
+        errors=[failure_document(sums.errors.state, group) for group in are_open],
+        past_errors=len(groups) - len(are_open),
+        flaky=[flaky_document(check) for check in sums.flakes.found()],
+        pool=pool_view(reading, Board(state)),
         host=LocalHost().read(),
+        load=load_average(),
+        disk_bytes=space.total,
+        disk_free_bytes=space.free,
+        sandbox=state.run.sandbox or None if state.run else None,
         workspaces=_workspaces(reading),
-        facts=reading.state.seq,
-        unknown=reading.state.unknown is not None,
+        facts=state.seq,
+        log_bytes=size,
+        last_fact=state.time,
+        unknown=state.unknown is not None,
         time=reading.now,
     )
 
