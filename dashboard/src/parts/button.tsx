@@ -68,10 +68,15 @@ export function WithText(props: {
   onSend: (text: string) => void
   onClose: () => void
   busy: boolean
+  /** True: it may be sent without a text. */
+  optional?: boolean
+  /** What will happen, above the field. */
+  about?: ReactNode
 }) {
   const [text, setText] = useState("")
   if (!props.open) return null
-  const send = () => text.trim() && !props.busy && props.onSend(text.trim())
+  const ready = (props.optional || text.trim() !== "") && !props.busy
+  const send = () => ready && props.onSend(text.trim())
   return (
     <form
       className="stack"
@@ -80,9 +85,10 @@ export function WithText(props: {
         send()
       }}
     >
+      {props.about}
       <textarea
         className="field"
-        rows={3}
+        rows={props.optional ? 2 : 3}
         autoFocus
         aria-label={props.placeholder}
         placeholder={props.placeholder}
@@ -94,7 +100,7 @@ export function WithText(props: {
         }}
       />
       <div className="row wrap">
-        <Button kind="pri" line={props.line} onPress={send} disabled={!text.trim() || props.busy}>
+        <Button kind="pri" line={props.line} onPress={send} disabled={!ready}>
           {props.label}
         </Button>
         <Button kind="quiet" onPress={props.onClose} hotkey="esc">
