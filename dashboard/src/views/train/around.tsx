@@ -68,7 +68,7 @@ export function Overlaps() {
         <span className="sp" />
         <Cli line="interlock radar" />
       </header>
-      {overlaps.length === 0 && <p className="empty">No two changes under way conflict.</p>}
+      {overlaps.length === 0 && <p className="pad t12 mid">No two changes under way conflict.</p>}
       {overlaps.slice(0, SHOWN).map(each => (
         <div key={`${each.task} ${each.other}`} className="lap">
           <Glyph mark="failed" />
@@ -94,7 +94,7 @@ export function Overlaps() {
           </span>
         </div>
       ))}
-      {overlaps.length > SHOWN && <p className="empty">{overlaps.length - SHOWN} more.</p>}
+      {overlaps.length > SHOWN && <p className="pad t12 dim">{overlaps.length - SHOWN} more.</p>}
     </section>
   )
 }

@@ -77,7 +77,7 @@ export function Change({ row, time, first, selected, onSelect, onOpen }: Props) 
       onClick={onSelect}
       onDoubleClick={onOpen}
     >
-      <span className={`rail ${rail} ${first ? "top" : ""}`}>
+      <span className={`rail ${rail} ${first ? "first" : ""}`}>
         <Glyph mark={mark} />
       </span>
       <span className="nm">

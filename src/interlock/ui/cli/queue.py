@@ -14,11 +14,12 @@ from interlock.ui.checks_at_work import checks_begun
 from interlock.ui.cli.app import CommandGroup
 from interlock.ui.cli.output import Invocation, note, paint, say_listing, say_result
 from interlock.ui.cli.session import actor, opened, read, run_async
-from interlock.ui.plain import inert, one_line
+from interlock.ui.plain import inert, one_line, shortened
 from interlock.ui.queries.queue import QueueRow, QueueView, queue_view
 from interlock.ui.queries.queue_checks import QueueCheck
 from interlock.ui.queries.tasks import find
 
+COMMAND_SHOWN = 60
 COLORS = {"landing": "green", "built": "green", "failed-early": "yellow", "held": "yellow"}
 
 
@@ -55,7 +56,7 @@ def _lines(view: QueueView) -> Iterator[str]:
         note("no change waits to land" + ("" if view.live else "; no run is active"))
     for row in view.queue:
         yield _line(row)
-        if row.checks:
+        if any(check.state != "waiting" for check in row.checks):
             yield f"   {'; '.join(_check(check, view.time) for check in row.checks)}"
     for each in view.sent_back:
         text = one_line(inert(each.text)) + (f"; output: {each.log}" if each.log else "")
@@ -75,7 +76,8 @@ def _check(check: QueueCheck, now: float) -> str:
     took = f" {lasting(max(0.0, seconds))}" if seconds is not None and check.state != "reused" else ""
     expected = check.expected_seconds if check.since is not None else None
     usual = f" of about {lasting(expected)}" if expected and expected >= 1 else ""
-    return f"`{one_line(inert(check.command))}` {check.state}{took}{usual}"
+    name = shortened(one_line(inert(check.command)), COMMAND_SHOWN)
+    return f"`{name}` {check.state}{took}{usual}"
 
 
 @queue_command.command("hold")
