@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agents.model_server.running import RunningModel, running_model
 from tests.browser.dashboard import Dashboard, shots_folder
 from tests.browser.world import reached, small_run
 from tests.engine.scratch import Scratch
@@ -70,6 +71,13 @@ def scratch(tmp_path: Path) -> Iterator[Scratch]:
     yield made
     (made.gates / "gate").touch()
     made.close()
+
+
+@pytest.fixture
+def model() -> Iterator[RunningModel]:
+    """A model server that follows scripts."""
+    with running_model() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -197,6 +197,8 @@ class HealthDocument:
     """As `interlock errors --flaky --json` has them."""
     pool: PoolView
     host: HostReading
+    room: int
+    """Number of agents that the free memory is enough for."""
     load: float
     """Programs that ran or waited for a processor, over the last minute."""
     disk_bytes: int
@@ -226,14 +228,15 @@ async def health(ask: Ask) -> HealthDocument:
         space, size = disk(project), log_bytes(project)
     groups = sums.errors.troubles()
     are_open = [group for group in groups if group.open]
-    state = reading.state
+    state, host = reading.state, LocalHost().read()
     return HealthDocument(
         findings=findings,
         errors=[failure_document(sums.errors.state, group) for group in are_open],
         past_errors=len(groups) - len(are_open),
         flaky=[flaky_document(check) for check in sums.flakes.found()],
         pool=pool_view(reading, Board(state)),
-        host=LocalHost().read(),
+        host=host,
+        room=max(0, host.room),
         load=load_average(),
         disk_bytes=space.total,
         disk_free_bytes=space.free,
