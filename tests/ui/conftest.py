@@ -114,9 +114,9 @@ class Lab:
         """Let an attempt run."""
         return asyncio.run(self._start(TaskId(name), attempt, phase, why))
 
-    def land(self, name: str, commit: str) -> None:
+    def land(self, name: str, commit: str, on: str = "b" * 40) -> None:
         """Take a task through its whole pipeline."""
-        key, base, work = TaskId(name), Commit("b" * 40), Commit("c" * 40)
+        key, base, work = TaskId(name), Commit(on), Commit("c" * 40)
         epoch = self.start(name).epoch
         self.write(
             WorkFinished(key, 1, "implement", epoch, base=base, commit=work, touched=("a.py",), seconds=2.0)

@@ -11,6 +11,7 @@ from interlock.events.facts import Paused, PhaseFailed, QuestionAsked, RunStarte
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.reason import said
 from interlock.model.task import TaskId
+from interlock.ui.cli.show import diff_line
 from interlock.ui.plain import CONTROL
 from interlock.ui.web.listening import BACKLOG
 from interlock.ui.web.routes import ROUTES
@@ -129,15 +130,29 @@ def texts(value: object) -> list[str]:
 def test_a_hostile_change_is_shown_as_text(lab: Lab) -> None:
     lab.accept(task("a"))
     base = git(lab.root, "rev-parse", "HEAD")
-    (lab.root / "x.html").write_text(ALL)
+    (lab.root / "x.html").write_text(ALL.replace("\x00", ""))  # else git calls it binary
     git(lab.root, "add", "x.html")
     git(lab.root, "commit", "-qm", "hostile")
-    lab.land("a", git(lab.root, "rev-parse", "HEAD"))
+    lab.land("a", git(lab.root, "rev-parse", "HEAD"), base)
     with serving(lab.root) as server:
         answer = server.send("GET", "/api/tasks/a/diff", Authorization=f"Bearer {server.token}")
-        assert answer.status in (200, 409, 503), base
+        assert answer.status == 200
         assert not set(answer.body) & set(b"<>&")
-        assert not CONTROL.search(answer.json.get("diff", ""))
+        assert not CONTROL.search(answer.json["diff"])
+        assert "<U+202E>gnp.exe" in answer.json["diff"]
+    line = diff_line(" \u202egnp.exe\x1b[2J\r")
+    assert "<U+202E>gnp.exe<U+001B>[2J" in line, "what turns the direction of a line is shown, not left out"
+    assert not CONTROL.search(line)
+
+
+def test_a_log_whose_name_is_no_name_of_a_file_is_refused(lab: Lab) -> None:
+    lab.accept(task("a"))
+    epoch = lab.start("a").epoch
+    why = (ErrorClass.EXIT, said("x"), "f")
+    lab.write(PhaseFailed(TaskId("a"), 1, "implement", epoch, *why, log="logs/a\x00b"))
+    with serving(lab.root) as server:
+        answer = server.send("GET", "/api/tasks/a/log", Authorization=f"Bearer {server.token}")
+        assert (answer.status, answer.json["error"]["code"]) == (409, "usage")
 
 
 def test_requests_that_are_wrong_or_too_large_are_refused(lab: Lab) -> None:

@@ -7,11 +7,19 @@ const TERMINAL =
 // Control characters but tab and newline; marks that change the direction of text or have no width.
 const UNSEEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u
-const PARTS = new RegExp(`(https?://[^\\s<>"'\`\\u0000-\\u001f\\u007f-\\u009f]+)|(${UNSEEN.source})`, "gu")
+const PARTS = new RegExp(`(https?://(?:(?!${UNSEEN.source})[^\\s<>"'\`])+)|(${UNSEEN.source})`, "gu")
 
 /** Text without terminal codes; a carriage return before a newline is part of the newline. */
 export function plain(text: string): string {
   return text.replace(TERMINAL, "").replace(/\r+\n/g, "\n")
+}
+
+const unseenName = (letter: string) =>
+  `U+${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`
+
+/** The same as a text, for an attribute. */
+export function inertText(text: string, max: number): string {
+  return plain(text.slice(0, max)).replace(new RegExp(UNSEEN.source, "gu"), unseenName)
 }
 
 function pieces(text: string, links: boolean): ReactNode[] {
@@ -22,10 +30,10 @@ function pieces(text: string, links: boolean): ReactNode[] {
     if (url && !links) continue
     if (match.index > from) found.push(text.slice(from, match.index))
     if (unseen) {
-      const code = unseen.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")
+      const name = unseenName(unseen)
       found.push(
-        <span key={match.index} className="unseen" title={`invisible character U+${code}`}>
-          {`U+${code}`}
+        <span key={match.index} className="unseen" title={`invisible character ${name}`}>
+          {name}
         </span>,
       )
     } else {

@@ -24,7 +24,7 @@ class FilePart:
 
 def read_part(path: Path, folder: Path, offset: int, limit: int) -> FilePart:
     """Read from `offset`; one below 0 counts from the end. The file must be in the folder, or not there."""
-    if not path.resolve().is_relative_to(folder.resolve()):
+    if "\0" in str(path) or not path.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"{path} is not a file of Interlock", "interlock gc --dry-run")
     try:
         with open_regular(path) as file:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 CONTROL = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    r"\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c"
+    r"\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Escape sequences, control characters, and those that turn the direction of writing or are not seen: an
 agent's output must not steer the reader's terminal, or hide what it says."""
@@ -13,10 +13,21 @@ agent's output must not steer the reader's terminal, or hide what it says."""
 _NOT_IN_A_NAME = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 """The same characters and those that end a line or are a tab, one by one."""
 
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\ufffb\U000e0000-\U000e007f]|\r(?!\n|\Z)"
+)
+"""The same characters one by one, and those that begin a line of a page but none of a file."""
+
 
 def inert(text: str) -> str:
     """Text of unknown origin with nothing in it that a terminal would obey."""
     return CONTROL.sub("", text)
+
+
+def revealed(text: str) -> str:
+    """A text that a person judges, with the characters in it that may hide what it does: `<U+202E>`."""
+    return _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def one_line(name: str) -> str:

@@ -3,7 +3,7 @@ import { useAct } from "../../api/act"
 import type { TaskDocument } from "../../api/types"
 import { Button, Outcome } from "../../parts/button"
 import { Cli } from "../../parts/command"
-import { Inert } from "../../parts/inert"
+import { Inert, inertText } from "../../parts/inert"
 import { counted } from "../../parts/time"
 import type { SessionEvent } from "./read"
 
@@ -89,7 +89,7 @@ function Step({ entry }: { entry: Entry }) {
       <span className={bad && !outcome ? "c-failed" : ""}>
         <Inert text={what} max={60} links={false} />
       </span>
-      <code className="cut" title={about.slice(0, 1000)}>
+      <code className="cut" title={inertText(about, 1000)}>
         <Inert text={about} max={300} links={false} />
       </code>
       <span className={bad ? "c-failed nw" : "c-landed nw"}>{outcome}</span>

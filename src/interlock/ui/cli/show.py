@@ -23,7 +23,7 @@ from interlock.ui.attempt_files import located
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_bytes, say_json, say_listing
 from interlock.ui.cli.session import opened, read, run_async
-from interlock.ui.plain import counted, inert, one_line
+from interlock.ui.plain import counted, inert, one_line, revealed
 from interlock.ui.queries.attempts import (
     AttemptStory,
     PhaseStory,
@@ -235,8 +235,8 @@ async def diff_command(invocation: Invocation, task: str, attempt: int | None) -
 
 
 def diff_line(line: str) -> str:
-    """A line of a diff, coloured and safe to print."""
-    shown = inert(line)
+    """A line of a diff, coloured and safe to print; what would hide is shown."""
+    shown = revealed(line).removesuffix("\r")
     return paint(shown, DIFF_COLORS[line[0]]) if line[:1] in DIFF_COLORS else shown
 
 

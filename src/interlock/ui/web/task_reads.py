@@ -11,6 +11,7 @@ from interlock.events.state import TaskState
 from interlock.model.errors import UsageError
 from interlock.ui.attempt_files import attempt_file, located
 from interlock.ui.attempt_ranges import MOST_BYTES, FilePart, read_part
+from interlock.ui.plain import revealed
 from interlock.ui.queries.attempts import (
     AttemptStory,
     TaskDocument,
@@ -136,7 +137,7 @@ async def change(ask: Ask) -> ChangeDocument:
     repository = await ask.served.repository()
     diff = await repository.diff(base, commit)
     limit = ask.values.limit
-    return ChangeDocument(base, commit, diff[:limit], len(diff) > limit)
+    return ChangeDocument(base, commit, revealed(diff[:limit]), len(diff) > limit)
 
 
 async def review(ask: Ask) -> ReviewDocument:
@@ -144,7 +145,8 @@ async def review(ask: Ask) -> ReviewDocument:
     opened = review_of(known.task)
     repository = await ask.served.repository()
     diff = await repository.diff(opened.base, opened.commit)
-    return review_document(known.reading, known.task, checks_of(known.facts, opened.commit), diff)
+    checks = checks_of(known.facts, opened.commit)
+    return review_document(known.reading, known.task, checks, revealed(diff))
 
 
 async def log(ask: Ask) -> LogDocument:

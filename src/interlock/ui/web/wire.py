@@ -7,8 +7,8 @@ import msgspec
 from interlock.ui.plain import inert
 
 _OBEYED = re.compile(
-    rb"\\u00[01][0-9a-f]|\\[bfr]|\x7f|\xc2[\x80-\x9f]|\xd8\x9c"
-    rb"|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
+    rb"\\u00[01][0-9a-f]|\\[bfr]|\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e"
+    rb"|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81]"
 )
 """The characters of `ui.plain.CONTROL`, as JSON in UTF-8 has them."""
 _MARKUP = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))

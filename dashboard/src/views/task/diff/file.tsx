@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useState } from "react"
 import { Button } from "../../../parts/button"
-import { Inert } from "../../../parts/inert"
+import { Inert, inertText } from "../../../parts/inert"
 import type { DiffLine, FileDiff } from "./parse"
 import { lineCount } from "./parse"
 
@@ -30,7 +30,7 @@ const Line = memo(function Line({ line, path, onComment }: LineProps) {
           type="button"
           className="n"
           tabIndex={-1}
-          aria-label={`Comment on line ${line.new} of ${path}`}
+          aria-label={`Comment on line ${line.new} of ${inertText(path, 400)}`}
           onClick={() => onComment({ path, line: line.new ?? 0 })}
         >
           {number}
@@ -56,9 +56,10 @@ interface FileProps {
 export function DiffFile({ file, place, below, onComment }: FileProps) {
   const lines = lineCount(file)
   const [open, setOpen] = useState(lines <= FOLDED_LINES)
-  const words = file.kind === "changed" ? "" : file.kind === "renamed" ? `from ${file.from}` : file.kind
+  const words =
+    file.kind === "changed" ? "" : file.kind === "renamed" ? `from ${inertText(file.from, 400)}` : file.kind
   return (
-    <section className="file" aria-label={file.path} data-file={file.path}>
+    <section className="file" aria-label={inertText(file.path, 400)} data-file={file.path}>
       <header className="fl">
         <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
           <span aria-hidden="true">{open ? "▾" : "▸"}</span>
