@@ -7,6 +7,7 @@ from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded, seal
 from interlock.events.state import State, TaskState
+from interlock.model.leases import Leasable, Leased
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import said
 from interlock.model.task import Agent, Commit, PhaseKind, Task, TaskId, Tree
@@ -55,8 +56,10 @@ class Journal:
 
 def started(task: TaskState, phase: str = "") -> f.PhaseStarted:
     attempt = task.attempt + (task.phase.kind is PhaseKind.AGENT)
+    leased = tuple(Leased(name, f"{number}") for number, name in enumerate(task.spec.leases))
     return f.PhaseStarted(
-        task.spec.id, attempt, phase or task.phase.name, task.epoch + 1, "holder", said("its turn")
+        *(task.spec.id, attempt, phase or task.phase.name, task.epoch + 1, "holder", said("its turn")),
+        leased=leased,
     )
 
 
@@ -98,6 +101,7 @@ def spec(name: TaskId, variant: int) -> Task:
         AGENT,
         needs=needs,
         uses=("port",) if variant & 1 else (),
+        leases=(("gpu",), ("gpu", "gpu:b"), ())[(at + variant) % 3],
         exclusive=("CHANGELOG.md",) if variant & 2 else (),
         shared=("docs/**",) if at % 3 == 0 else (),
         touches=("src/**", f"tests/{name}") if variant & 4 else (f"src/{name}/**", "docs/index.md"),
@@ -134,7 +138,7 @@ def _about_the_run(name: TaskId, variant: int) -> tuple[f.Fact, ...]:
         f.BaseChecked(Tree(f"t{variant}"), "make", variant % 2),
         f.StopRequested("run", variant % 2 == 0) if variant > 5 else _clutch(variant),
         f.RunEnded("run", None) if variant > 5 else f.WorkspaceArchived(name, 1, "refs/x"),
-        f.PlanAccepted("task-graph.yaml", f"digest{variant}", variant),
+        f.PlanAccepted("task-graph.yaml", f"digest{variant}", variant, (Leasable("gpu", 1 + variant % 3),)),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from interlock.model.leases import Leasable
 from interlock.model.task import PIPELINE, Agent, Task, TaskId
 from interlock.plan import GraphProblems, json_schema, parse
 from interlock.plan.problem import Notes
@@ -251,3 +252,39 @@ def test_an_input_that_matches_no_file_is_a_warning_when_the_files_are_known() -
     (problem,) = parse(text, "g.yaml", ["src/a.py", "lib/b.txt"]).warnings
     assert (problem.line, problem.col) == (5, 54)
     assert problem.message == "the input `lib/*.py` matches no file of the repository"
+
+
+LEASES = "leases: {port: {range: 3000-3999}, gpu: {count: 2}, migration-slot: {}}\n"
+
+
+def test_what_leases_declares_is_counted_and_other_uses_are_names() -> None:
+    tasks = "tasks: {a: {goal: x, uses: [port:web, db, migration-slot]}, b: {goal: y}}\n"
+    defaults = HEAD.replace("bot}\n", "bot, uses: [gpu]}\n", 1)
+    graph = parse(f"{defaults}{LEASES}{tasks}", "g")
+    assert graph.leases == (Leasable("port", 1000, 3000), Leasable("gpu", 2), Leasable("migration-slot"))
+    first, second = graph.tasks
+    assert (first.uses, first.leases) == (("db",), ("port:web", "migration-slot"))
+    assert (second.uses, second.leases) == ((), ("gpu",))
+
+
+@pytest.mark.parametrize(
+    ("leases", "uses", "said"),
+    [
+        ("{path: {}}", "", "`path` would change the variable PATH"),
+        ("{interlock: {}}", "['interlock:x']", "would change the variable INTERLOCK_X"),
+        ("{p: {range: 9-1}}", "", "`9-1` is not a range"),
+        ("{p: {range: 1-99999}}", "", "is not a range of at most 10000 values"),
+        ("{p: {range: 1-2, count: 2}}", "", "`count` and `range` exclude each other"),
+        ("{p: {count: 0}}", "", "count"),
+        ("{P: {}}", "", "P"),
+        ("{p: {}}", "['p:a', 'p:b']", "this uses 2 of `p`, and there are 1"),
+        ("{p: {count: 9}}", "['p:a-b', 'p:a_b']", "would both be in P_A_B"),
+        ("{p: {}}", "['p:']", "`p:` has no name after the colon"),
+        ("{p: {}}", "['p:$(id)']", "has no name after the colon"),
+    ],
+)
+def test_leases_that_cannot_work_are_refused(leases: str, uses: str, said: str) -> None:
+    text = f"{HEAD}leases: {leases}\ntasks: {{a: {{goal: x, uses: {uses or '[]'}}}}}\n"
+    with pytest.raises(GraphProblems) as refused:
+        parse(text, "g")
+    assert said in str(refused.value)

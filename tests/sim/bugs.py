@@ -17,6 +17,7 @@ from interlock.engine.perform import Performer
 from interlock.engine.turn import Turn
 from interlock.events import effects, fold, main
 from interlock.events import facts as f
+from interlock.events.leases import Values
 from interlock.events.lifecycle import MOVES, Go, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
@@ -24,6 +25,7 @@ from interlock.events.state import State, TaskState
 from interlock.events.task_parts import Candidate
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
+from interlock.model.leases import Leased
 from interlock.model.outcome import CheckKey, CheckResult, Landing, Move, Order
 from interlock.model.process import Lease
 from interlock.model.task import AttemptKey, PhaseKind, Task, TaskId
@@ -290,6 +292,11 @@ def _hold_places_only(self: Holds, demand: Demand, task: TaskId) -> set[TaskId] 
 _real_hard = Holds.hard
 
 
+def _any_value(self: Values, use: str, *_held: Any) -> Leased:
+    """The first one will do: the board has counted them."""
+    return Leased(use, str(self._offer(use).first))
+
+
 def _lease_counts_from_the_start(self: Machine, order: Order, _lease: Lease) -> Seat:
     """The executor gives an agent a whole lease, however long ago its engine had one."""
     whole = Lease(self.simulation.now)
@@ -369,6 +376,8 @@ BUGS = (
     Bug("a review is not waited for", ((reviews, "need", lambda *_: None),)),
     Bug("a question is not waited for", ((TaskState, "asks", None),)),
     Bug("hard leases are ignored", ((Holds, "hard", _hold_places_only),)),
+    Bug("a value is given to two", ((Values, "_free", _any_value),)),
+    Bug("programs start without their values", ((decide, "with_values", lambda *given: given[-1]),)),
     Bug("a change lands in what another holds alone", ((lane, "kept_back", lambda _state: {}),)),
     Bug("the clutch is asked and not heard", ((Capacities, "places", lambda *_: math.inf),)),
     Bug("more agents than there are slots", ((slots, "agents_at_work", lambda _state: 0),)),

@@ -65,6 +65,7 @@ class Machine:
         self.dice = simulation.dice("machine")
         self.seats: list[Seat] = []
         self.on_start: Callable[[Seat], None] = lambda _seat: None
+        self.on_check: Callable[[CheckOrder], None] = lambda _order: None
         self.tested: dict[Tree, dict[str, bool]] = {}
         """Which checks have run on which trees, and whether they ever passed there."""
         self.flake_chance = 0.0
@@ -268,6 +269,7 @@ class FakeChecker:
         self.machine, self._step, self._dice = machine, step, dice
 
     async def check(self, order: CheckOrder) -> Sequence[CheckResult]:
+        self.machine.on_check(order)
         return [await self._run(order, command) for command in order.commands]
 
     def running(self) -> Sequence[RunningCheck]:

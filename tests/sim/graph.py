@@ -3,10 +3,11 @@
 All three are data and pure functions of it, so the fakes and the invariants share one truth.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 
+from interlock.model.leases import Leasable
 from interlock.model.provider import provider_of
 from interlock.model.task import Agent, Task, TaskId
 from tests.sim.fake_git import Files
@@ -62,6 +63,7 @@ class Graph:
     scripts: dict[TaskId, Script]
     start: Files
     max_parallel: int
+    leases: tuple[Leasable, ...] = ()
 
     def task(self, name: TaskId) -> Task:
         return next(task for task in self.tasks if task.id == name)
@@ -112,7 +114,24 @@ def random_graph(dice: Random) -> Graph:
         for place, name in enumerate(names)
     )
     start = {"readme": "hello\n"} | ({"broken": "since ever"} if dice.random() < 0.15 else {})
-    return Graph(tasks, scripts, start, max_parallel=dice.randint(1, 4))
+    return _with_leases(Graph(tasks, scripts, start, max_parallel=dice.randint(1, 4)))
+
+
+def _with_leases(graph: Graph) -> Graph:
+    """In every other graph some tasks lease things, of which there are one or two. No two have equal values.
+
+    With dice of its own: the rest of a graph is the same with and without them.
+    """
+    dice = Random(f"leases {[task.estimate_seconds for task in graph.tasks]}")
+    if dice.random() < 0.5:
+        return graph
+    names = ["port", "port:web", "gpu"]
+    tasks = tuple(
+        replace(task, leases=tuple(dice.sample(names, dice.choice([0, 1, 1, 2])))) for task in graph.tasks
+    )
+    return replace(
+        graph, tasks=tasks, leases=(Leasable("port", 2, 3000), Leasable("gpu", dice.randint(1, 2)))
+    )
 
 
 def _random_script(dice: Random, rival: TaskId | None) -> Script:

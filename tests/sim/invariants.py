@@ -7,7 +7,7 @@ I4 landed by us, on main, and DONE in the state are the same.
 I5 nothing is stuck: neither for ever, nor longer than its lease and some grace.
 I6 a task starts after its needs have landed.
 I7 a hard lease has one holder, and nothing lands in what another task at work holds alone. (In the plan this
-   is the budget; there are no budgets yet.)
+   is the budget; there are no budgets yet.) A value has one holder, and no program starts without its own.
 I8 nothing an agent made is lost, and nothing falls off main.
 I9 the state is what the log adds up to: at once, fact by fact, from a snapshot, and in the engine.
 I10 what agents have used is counted once for each attempt, however it ended, and the sum is told.
@@ -22,7 +22,7 @@ A violation is noted, not raised: the engine is built to survive what its calls 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from interlock.events import facts as f
@@ -33,8 +33,10 @@ from interlock.events.main import freezes
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.model.globs import matches, overlap
+from interlock.model.leases import Leased, variable
 from interlock.model.outcome import Landing
 from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId, Tree
+from interlock.verify.protocol import CheckOrder
 from tests.sim.fake_git import FakeRepository, trailers
 from tests.sim.fake_hands import Machine, Seat
 from tests.sim.graph import PROVIDER, Graph, passes, runs, tests_of
@@ -66,6 +68,8 @@ class Invariants:
         self.rows: list[Recorded] = []
         """Every fact a writer was told it had written."""
         self.state = State()
+        self._leased: dict[TaskId, tuple[Leased, ...]] = {}
+        """The values that each task started with last."""
         self._results: set[tuple[TaskId, int]] = set()
         self._exited: set[tuple[TaskId, int]] = set()
         self._epochs: dict[TaskId, int] = defaultdict(int)
@@ -81,6 +85,7 @@ class Invariants:
         """The trees that are known to be as good as main was before: judged, or landed by us."""
         repository.on_land = self.main_moved
         machine.on_start = self.agent_started
+        machine.on_check = self.check_started
 
     def violate(self, rule: str, text: str) -> None:
         self.simulation.note(f"VIOLATION {rule}: {text}")
@@ -145,7 +150,7 @@ class Invariants:
         if isinstance(fact, f.AgentExited):
             self._agent_is_gone(fact)
         if isinstance(fact, f.CandidatePassed):
-            self._results_fit(fact)
+            self._results_fit(task, fact)
 
     def _note_undone(self, task: TaskState, fact: f.Fact) -> None:
         """What leaves main without a landing of its own, and comes back once its undo is undone."""
@@ -158,11 +163,12 @@ class Invariants:
         if isinstance(fact, f.LandingSeen) and by and by not in self.landed:
             self.landed.setdefault(fact.task, fact.commit)
 
-    def _results_fit(self, fact: f.CandidatePassed) -> None:
+    def _results_fit(self, task: TaskState, fact: f.CandidatePassed) -> None:
         """D14: a result that was not found out now is one of the same files in the same environment."""
         here = self.state.run.environment if self.state.run else ""
         for check in fact.checks:
-            if check.reused and (check.saw, check.environment) != (fact.tree, here):
+            seen = " ".join([here, *sorted(map(variable, task.spec.leases))])
+            if check.reused and (check.saw, check.environment) != (fact.tree, seen):
                 self.violate(
                     "reuse", f"{fact.task} passed {check.command} with a result of {check.environment}"
                 )
@@ -196,6 +202,9 @@ class Invariants:
             self.violate("retries", f"{fact.task} started again after the same failure twice: {setbacks[-1]}")
         if task.talk.questions and task.talk.questions[-1].answer is None:
             self.violate("answer", f"{fact.task} started although no person has answered its question")
+        if task.phase.kind is not PhaseKind.LAND:
+            self._leased[fact.task] = fact.leased
+            self._values_are_its_own(fact)
         if task.phase.kind is PhaseKind.AGENT:
             if unknown := unseen(self.state, task.spec):
                 self.violate("preflight", f"{fact.task} started, and {unknown[0]} was not tried on main")
@@ -206,6 +215,13 @@ class Invariants:
             self._hard_leases(
                 task.spec, [self._held_by(t) for t in others if t.phase.kind is PhaseKind.AGENT]
             )
+
+    def _values_are_its_own(self, fact: f.PhaseStarted) -> None:
+        for name in sorted(self.state.index.running - {fact.task}):
+            is_landing = self.state.tasks[name].phase.kind is PhaseKind.LAND
+            held = {each.key for each in self._leased.get(name, ())} if not is_landing else set()
+            if shared := held & {each.key for each in fact.leased}:
+                self.violate("I7", f"{fact.task} started with {shared}, which {name} holds")
 
     def _clutch_allows(self, task: TaskState) -> None:
         """K3: as many agents as the clutch says, in all, on the kind of work and for the provider."""
@@ -250,8 +266,22 @@ class Invariants:
         lost = self.machine.find(seat.order.key)
         if lost is not None and lost.made is not None and not lost.ref:
             self.violate("I8", f"the workspace of {task}/{attempt} was opened again before it was archived")
+        self._has_all(task, seat.order.variables)
+        for other in alive:
+            if shared := set(seat.order.variables.values()) & set(other.order.variables.values()):
+                self.violate("I7", f"an agent for {task} started with {shared}, as {other.order.task} has")
         others = [self.graph.task(other.order.task) for other in alive if other.order.task != task]
         self._hard_leases(self.graph.task(task), others)
+
+    def check_started(self, order: CheckOrder) -> None:
+        """Checks begin."""
+        if any(task.id == order.task for task in self.graph.tasks):
+            self._has_all(order.task, order.env)
+
+    def _has_all(self, task: TaskId, variables: Mapping[str, str]) -> None:
+        wanted = sorted(map(variable, self.graph.task(task).leases))
+        if sorted(variables) != wanted or len(set(variables.values())) != len(wanted):
+            self.violate("I7", f"a program of {task} has {dict(variables)} and uses {wanted}")
 
     def main_moved(self, landing: Landing) -> None:
         """Our own landing went through."""

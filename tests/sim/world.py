@@ -118,7 +118,8 @@ class World:
         """From the first fact to rest."""
         own_tasks(self.simulation.loop)
         self.simulation.loop.set_exception_handler(self._unhandled)
-        await self.store.append([f.PlanAccepted("graph", "digest", len(self.graph.tasks))], PERSON)
+        accepted = f.PlanAccepted("graph", "digest", len(self.graph.tasks), self.graph.leases)
+        await self.store.append([accepted], PERSON)
         await self.store.append([f.TaskAccepted(task) for task in self.graph.tasks], PERSON)
         story = asyncio.create_task(self._story())
         broken = asyncio.create_task(self.invariants.broken.wait())

@@ -95,9 +95,9 @@ class Acts:
             case StartBuild():
                 await self._start_build(step)
             case CheckMain():
-                self._go(PROJECT, self._steps.check_main(step), UnderWay(can_stop=True))
+                self._go(PROJECT, self._steps.check_main(step), UnderWay(can_stop=True, leased=step.leased))
             case FindCulprit():
-                self._go(PROJECT, self._steps.find_culprit(step), UnderWay(can_stop=True))
+                self._go(PROJECT, self._steps.find_culprit(step), UnderWay(can_stop=True, leased=step.leased))
             case Recover():
                 self._go(step.task, self._performer.recover(step), UnderWay(step.attempt))
             case Archive():
@@ -221,10 +221,11 @@ class Acts:
                 can_stop=kind is not PhaseKind.LAND,
                 has_agent=kind is PhaseKind.AGENT,
                 told=frozenset(message.seq for message in turn.task.talk.said),
+                leased=step.leased,
             )
             self._go(step.task, self._performer.perform(turn), view, turn.claim)
 
     async def _start_build(self, step: StartBuild) -> None:
         if turn := await self._builder.claim(step):
-            view = UnderWay(epoch=turn.claim.epoch, can_stop=True, is_build=True)
+            view = UnderWay(epoch=turn.claim.epoch, can_stop=True, is_build=True, leased=step.leased)
             self._go(step.task, self._builder.perform(turn), view, turn.claim)

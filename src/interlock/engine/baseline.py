@@ -37,6 +37,8 @@ class Trial:
     """Finds results that are known from the same files."""
     has_passed: Callable[[CheckResult], bool] = lambda _: False
     """Tells if a check that is red now has passed before on the same files."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The values that the checks have leased."""
 
 
 async def tried_on_main(
@@ -96,7 +98,7 @@ async def _run(env: Env, trial: Trial, commands: Sequence[str], name: str) -> Se
         trial.main.tree,
         tuple(commands),
         trial.timeout_seconds,
-        {},
+        dict(trial.variables),
         leased=True,
         changed=trial.changed,
         inputs=trial.inputs,

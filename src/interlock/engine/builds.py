@@ -21,6 +21,7 @@ from interlock.events import facts as f
 from interlock.model.claim import Claim, slot_resource
 from interlock.model.errors import InterlockError, StaleEpoch
 from interlock.model.evidence import build_checks
+from interlock.model.leases import variables
 from interlock.model.outcome import CheckResult
 from interlock.model.reason import Reason, Why, said
 from interlock.model.step import StartBuild
@@ -107,7 +108,8 @@ class Builder:
         commands = tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
         if not commands:
             return ()
-        known = KnownChecks(self.ledger, spec, self.steps.environment, self.env.patience)
+        leased = variables(turn.step.leased)
+        known = KnownChecks(self.ledger, spec, self.steps.environment, self.env.patience, leased)
         order = check_order(known, build_checks(slot, turn.claim.epoch), tree, commands)
         watched = tuple(path for path in turn.touched if is_source(path))
         order = replace(order, task=spec.id, watched=watched, changed=turn.touched)

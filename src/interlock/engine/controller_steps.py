@@ -16,6 +16,7 @@ from interlock.events import facts as f
 from interlock.events.known_checks import has_passed, known_check
 from interlock.model.claim import Claim
 from interlock.model.errors import StoreUnavailable
+from interlock.model.leases import variables
 from interlock.model.step import CheckMain, FindCulprit, GiveUp, Reconcile, Tell, Widen
 from interlock.model.task import AttemptKey, all_inputs
 from interlock.train.red_main import judgement
@@ -83,6 +84,7 @@ class ControllerSteps:
             inputs=all_inputs(task.spec for task in self.ledger.state.tasks.values()),
             look_up=partial(known_check, self.ledger.state),
             has_passed=partial(has_passed, self.ledger.state),
+            variables=variables(step.leased),
         )
         found = await tried_on_main(self.env, trial, step.commands, step.promised)
         await self.note([*found, *judgement(self.ledger.state, main, found)])

@@ -21,6 +21,7 @@ from interlock.events.known_checks import has_passed
 from interlock.events.state import State
 from interlock.git.reverting import LineCommit
 from interlock.model.errors import UsageError
+from interlock.model.leases import variables
 from interlock.model.outcome import CheckResult, Tip
 from interlock.model.step import FindCulprit
 from interlock.model.task import Commit, Reverted, TaskId, Tree, all_inputs
@@ -71,7 +72,7 @@ class Search:
             commit.tree,
             (self.step.command,),
             self.step.timeout_seconds,
-            {},
+            variables(self.step.leased),
             leased=True,
             inputs=inputs,
         )

@@ -11,17 +11,21 @@ Rules:
 5. One scope is widened at a time, and no agent starts meanwhile: what is granted is held against the others.
 6. When the run is stopping no agent starts, but work that is under way goes through to main. A fact that
    only a newer Interlock understands stops the run like that.
-7. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
+7. A program starts with the values of all leases that it uses, or not now. The lane gets them first.
+8. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
    "wait", and no end.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from interlock.engine.slots import free_slots
 from interlock.events.baselines import unseen
+from interlock.events.leases import Values, wanted_by_checks
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Held
+from interlock.model.leases import Leased
 from interlock.model.reason import Reason, Why
 from interlock.model.step import (
     PROJECT,
@@ -29,11 +33,13 @@ from interlock.model.step import (
     Archive,
     CheckMain,
     End,
+    FindCulprit,
     GiveUp,
     Reconcile,
     Recover,
     Refuse,
     Start,
+    StartBuild,
     Step,
     Stop,
     TakeCharge,
@@ -44,12 +50,14 @@ from interlock.model.step import (
     WindDown,
     build_slot,
 )
-from interlock.model.task import Task, TaskId
+from interlock.model.task import PhaseKind, Task, TaskId
 from interlock.schedule import Board
 from interlock.train import Moves, moves, radar
 from interlock.train.red_main import main_steps
 
 Acts = Mapping[TaskId, UnderWay]
+Leaseholder = Start | StartBuild | CheckMain | FindCulprit
+"""Steps whose programs may use leases."""
 
 
 def decide(state: State, board: Board, now: float, acts: Acts) -> list[Step]:
@@ -171,12 +179,45 @@ def _next_steps(
     """Steps that begin on tasks with no step under way."""
     steps = [*_recoveries(state, acts), *_archives(state, acts), *_reconciliations(state, acts)]
     if state.run is not None and not state.run.stop_agents:
-        steps += [move for move in lane.starts if move.task not in acts]
-        steps += main_steps(state) if may_start and PROJECT not in acts else []
+        values = _values(state, acts)
+        starts: list[Leaseholder] = [move for move in lane.starts if move.task not in acts]
+        starts += main_steps(state) if may_start and PROJECT not in acts else []
+        steps += with_values(state, values, starts)
         if not state.run.stopping:
             steps += _too_late(state, board, now, acts)
-            steps += _starts(state, board, now, acts) if may_start else []
+            steps += with_values(state, values, _starts(state, board, now, acts)) if may_start else []
     return steps
+
+
+def _values(state: State, acts: Acts) -> Values:
+    """The values that no program has. One that is being ended may still run, and State knows it no more."""
+    in_use = ((name, act) for name, act in acts.items() if act.leased)
+    return Values(state, [(name, each) for name, act in in_use for each in act.leased])
+
+
+def with_values(state: State, values: Values, starts: Iterable[Leaseholder]) -> Iterator[Leaseholder]:
+    """Yield the steps whose programs can have the values that they use, with these."""
+    for step in starts:
+        given = _given(state, values, step)
+        if given is not None:
+            yield replace(step, leased=given) if given else step
+
+
+def _given(state: State, values: Values, step: Leaseholder) -> tuple[Leased, ...] | None:
+    match step:
+        case CheckMain():
+            return _lent(state, values, (*step.commands, *step.promised))
+        case FindCulprit():
+            return _lent(state, values, (step.command,))
+        case StartBuild():
+            return values.give(state.tasks[step.change])
+        case Start():
+            task = state.tasks[step.task]
+            return () if task.phase.kind is PhaseKind.LAND else values.give(task)
+
+
+def _lent(state: State, values: Values, commands: tuple[str, ...]) -> tuple[Leased, ...] | None:
+    return values.lend(wanted_by_checks(state.tasks.values(), commands)) if state.graph.leases else ()
 
 
 def _one_a_task(steps: list[Step]) -> list[Step]:
@@ -225,9 +266,9 @@ def _too_late(state: State, board: Board, now: float, busy: Collection[TaskId]) 
     ]
 
 
-def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) -> list[Step]:
+def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) -> "list[Leaseholder]":
     """Agents that start, and the checks on main that others must wait for."""
-    steps: list[Step] = []
+    steps: list[Leaseholder] = []
     waiting: list[Task] = []
     for choice in board.choose(free_slots(state), now):
         task = state.tasks[choice.task]

@@ -91,6 +91,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             session=_session_id(turn),
             resume=resume,
             expected=expected_paths(turn.task),
+            variables=turn.checks.variables,
         ),
         _news(turn),
     )

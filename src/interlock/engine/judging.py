@@ -100,6 +100,7 @@ async def _tried(env: Env, turn: Turn, main: Tip, commands: Sequence[str]) -> di
         dict(spec.inputs),
         checks.known,
         checks.has_passed,
+        checks.variables,
     )
     facts = await tried_on_main(env, trial, commands)
     await turn.note(facts)

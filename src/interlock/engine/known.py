@@ -3,7 +3,8 @@
 1. The key of a result has the files that the command can see: all of the tree, or its `inputs`.
 2. Of a change it has those files that the command can see. Of the others it is certain that the command has
    not read them.
-3. Without a sandbox a check may have read more than its `inputs`: then it runs each time.
+3. The values of leases are not in it, as any is as good as the others. The names of their variables are.
+4. Without a sandbox a check may have read more than its `inputs`: then it runs each time.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ async def run_known(env: Env, order: CheckOrder, look_up: LookUp) -> list[CheckR
     missing = tuple(command for command in order.commands if not found.get(command))
     ran = await env.checker.check(replace(order, commands=missing)) if missing else ()
     # A program may have been installed meanwhile: it is not known which of the two they ran with.
-    sure = environment if environment == await env.environment() else ""
+    sure = _with_names(order, environment) if environment == await env.environment() else ""
     results = {result.command: _stamped(result, keys[result.command], sure) for result in ran}
     return [_about(order, found.get(command) or results[command]) for command in order.commands]
 
@@ -44,9 +45,13 @@ async def keys_of(env: Env, order: CheckOrder, environment: str) -> dict[str, Ch
     """Return what the result of each command depends on."""
     saw = await seen_by(env, order.tree, order.commands, order.inputs)
     return {
-        command: CheckKey(command, environment, saw[command], _change(order, command))
+        command: CheckKey(command, _with_names(order, environment), saw[command], _change(order, command))
         for command in order.commands
     }
+
+
+def _with_names(order: CheckOrder, environment: str) -> str:
+    return " ".join([environment, *sorted(order.env)]) if environment else ""
 
 
 async def seen_by(

@@ -23,6 +23,7 @@ from interlock.events.state import TaskState
 from interlock.learn.lessons import Offer
 from interlock.model.claim import Claim, task_resource
 from interlock.model.errors import EnvironmentProblem, InterlockError, StaleEpoch
+from interlock.model.leases import variables
 from interlock.model.outcome import ErrorClass
 from interlock.model.reason import Reason, Why
 from interlock.model.reason import said as because
@@ -68,7 +69,8 @@ class Performer:
                 raise MainMoved
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
-            started = f.PhaseStarted(*key, holder, step.why, step.agent, step.beside, step.agent_why)
+            why = (step.why, step.agent, step.beside, step.agent_why)
+            started = f.PhaseStarted(*key, holder, *why, leased=step.leased)
             return [started, *offer_facts(key, offer)]
 
         try:
@@ -97,7 +99,13 @@ class Performer:
             branch=self.ledger.state.main.branch,
             generation=self.controller.epoch,
             see_main=self.steps.main.see,
-            checks=KnownChecks(self.ledger, task.spec, self.steps.environment, self.env.patience),
+            checks=KnownChecks(
+                self.ledger,
+                task.spec,
+                self.steps.environment,
+                self.env.patience,
+                variables(step.leased),
+            ),
             run=run.run if run else "",
             note=self.steps.note,
             mention=self.steps.mention,

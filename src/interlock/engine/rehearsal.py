@@ -117,6 +117,7 @@ def unfinished(state: State) -> State:
     index.leftovers &= copy.tasks.keys()
     index.reconcile &= copy.tasks.keys()
     index.exclusive &= copy.tasks.keys()
+    index.leased &= copy.tasks.keys()
     return copy
 
 
@@ -208,7 +209,7 @@ class Rehearsal:
         kind = task.phase.kind
         key = (step.task, step.attempt, step.phase, task.epoch + 1)
         is_known = kind is PhaseKind.CHECK and results_known(self.state, step.task) is not None
-        self._fold(f.PhaseStarted(*key, "rehearsal"))
+        self._fold(f.PhaseStarted(*key, "rehearsal", leased=step.leased))
         self._busy[step.task] = UnderWay()
         if kind is PhaseKind.AGENT:
             fate = self._fate(task, step.attempt)

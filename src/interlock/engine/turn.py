@@ -1,7 +1,7 @@
 """One phase of one attempt, claimed: what the hands get to know."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from interlock.engine.ledger import Ledger
 from interlock.events.baselines import last_on_main, on_main
@@ -26,6 +26,8 @@ class KnownChecks:
     environment: str
     """Digest of what decides the result of a check besides the tree."""
     hang_limits: HangLimits
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The values that the programs of the task have leased."""
 
     def on_main(self, tree: Tree, command: str, saw: Tree = Tree("")) -> CheckResult | None:
         """The known result of a check on a tree of main. `saw`: what it sees of that."""

@@ -49,12 +49,10 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.change.built = None
     task.talk.permissions = []
     if task.phase.kind is PhaseKind.AGENT:
-        task.session.agent, task.session.offered, task.session.held_out, task.session.scope = (
-            fact.agent,
-            (),
-            (),
-            (),
-        )
+        session = task.session
+        session.agent, session.offered, session.held_out, session.scope = fact.agent, (), (), ()
+    if task.phase.kind is not PhaseKind.LAND:
+        task.session.leased = fact.leased
 
 
 def _session_opened(task: TaskState, fact: f.SessionOpened, _: Recorded) -> None:

@@ -23,6 +23,7 @@ from interlock.events.evidence import canary_tried, evidence_of, forget_canaries
 from interlock.events.finished import forget_needs, leave, recall, remember_needs
 from interlock.events.known_checks import note_times, remember
 from interlock.events.learning import HANDLERS, credit
+from interlock.events.leases import take
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.main import MAIN_HANDLERS, landed_on_main, note_undo
 from interlock.events.pairing import observe
@@ -72,7 +73,7 @@ def _subject(fact: Any) -> TaskId:
 
 
 def _plan_accepted(state: State, fact: f.PlanAccepted, _: Recorded) -> set[TaskId]:
-    state.graph = AcceptedGraph(fact.digest, fact.source)
+    state.graph = AcceptedGraph(fact.digest, fact.source, fact.leases)
     return set()
 
 
@@ -244,6 +245,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
         builds_after_landing(state, task, fact)
     EFFECTS[type(fact)](task, fact, row)
     _spend(state, task, fact)
+    if isinstance(fact, f.PhaseStarted) and fact.leased:
+        freed |= take(state, task)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
         branch = task.change.landed.branch or state.main.branch
         task.change.landed = replace(task.change.landed, branch=branch)
@@ -279,9 +282,9 @@ def _started_too_late(state: State, task: TaskState, fact: f.Fact) -> set[TaskId
     if not isinstance(fact, f.PhaseStarted) or not task.is_over or task.phase.kind is not PhaseKind.AGENT:
         return set()
     task.epoch, task.attempt, task.session.leftover = fact.epoch, fact.attempt, fact.attempt
-    task.session.exited = False
+    task.session.exited, task.session.leased = False, fact.leased
     _index(state.index, task)
-    return {task.spec.id}
+    return {task.spec.id} | take(state, task)
 
 
 def _counts(task: TaskState, fact: f.Fact) -> bool:
@@ -348,6 +351,9 @@ def _free(state: State, dependents: Iterable[TaskId], time: float) -> None:
 def _index(index: TaskIndex, task: TaskState) -> None:
     key = task.spec.id
     (index.running.add if task.stage is Stage.RUNNING else index.running.discard)(key)
+    if task.is_over and not task.session.leftover:
+        task.session.leased = ()
+    (index.leased.add if task.session.leased else index.leased.discard)(key)
     (index.leftovers.add if task.session.leftover else index.leftovers.discard)(key)
     (index.reconcile.add if task.must_reconcile else index.reconcile.discard)(key)
     (index.undos.add if task.change.undo and task.stage is Stage.DONE else index.undos.discard)(key)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from interlock.events.overlaps import Overlaps
 from interlock.events.tallies import Tallies
 from interlock.model.canary import CanaryResult
+from interlock.model.leases import Leasable
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import Baseline, CheckKey, CheckResult
 from interlock.model.pool import PoolFigures
@@ -157,6 +158,8 @@ class TaskIndex:
     """Tasks that are done and undo others."""
     exclusive: set[TaskId] = field(default_factory=set)
     """Tasks that hold paths alone while they are under way."""
+    leased: set[TaskId] = field(default_factory=set)
+    """Tasks that hold values of `leases`, or held them last."""
     to_learn_from: set[TaskId] = field(default_factory=set)
     """Tasks that landed after a red check, and whose lessons are not worked out yet."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -169,6 +172,8 @@ class AcceptedGraph:
 
     digest: str = ""
     source: str = ""
+    leases: tuple[Leasable, ...] = ()
+    """What it offers to tasks, so many of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from interlock.events.asked import Permission, Proposal, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.tallies import Shift
 from interlock.model.evidence import UNCHECKED, Evidence
+from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
 from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason
@@ -179,6 +180,8 @@ class Session:
     """Lessons that were held back from it, to measure if they help."""
     scope: tuple[str, ...] = ()
     """Paths that the agent may edit in addition, because it asked."""
+    leased: tuple[Leased, ...] = ()
+    """The values that its programs have to themselves, or had last (`events.leases`)."""
     shift: Shift | None = None
     """The last time that an agent worked on the task."""
 

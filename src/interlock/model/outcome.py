@@ -1,7 +1,7 @@
 """Results of phases. A report names the attempt, commit and base it is about."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -113,6 +113,8 @@ class Order:
     resume: Resume | None = None
     expected: tuple[str, ...] = ()
     """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The values that its programs have leased."""
 
     @property
     def key(self) -> AttemptKey:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.model.forecast import Beside
+from interlock.model.leases import Leased
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId
 
@@ -21,6 +22,8 @@ class Start:
     """Tasks under way that may edit the same paths."""
     agent_why: Reason | None = None
     """The reason for the agent; None if there was no choice."""
+    leased: tuple[Leased, ...] = ()
+    """The values that its programs have to themselves."""
 
 
 PROJECT = TaskId("")
@@ -44,6 +47,7 @@ class StartBuild:
     """The changes of those tasks, then its own."""
     main: Commit
     why: Reason
+    leased: tuple[Leased, ...] = ()
 
     @property
     def task(self) -> TaskId:
@@ -60,6 +64,7 @@ class CheckMain:
     """Commands that tasks promise to make pass: they need only be able to run."""
     timeout_seconds: float
     task: TaskId = PROJECT
+    leased: tuple[Leased, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class FindCulprit:
     command: str
     timeout_seconds: float
     task: TaskId = PROJECT
+    leased: tuple[Leased, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,3 +221,5 @@ class UnderWay:
     is_build: bool = False
     told: frozenset[int] = frozenset()
     """The messages of people that its agent knows, by position in the log."""
+    leased: tuple[Leased, ...] = ()
+    """The values that its programs use until it has ended."""

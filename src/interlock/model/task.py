@@ -152,7 +152,9 @@ class Task:
     shared: tuple[str, ...] = ()
     """Globs it reads and that must not change meanwhile: a hard lease against `exclusive` only."""
     uses: tuple[str, ...] = ()
-    """Things outside the tree (ports, schemas), one holder at a time."""
+    """Things outside the tree (schemas, accounts), one holder at a time."""
+    leases: tuple[str, ...] = ()
+    """Those of them that the graph declares below `leases`: each attempt gets a value of its own."""
     done_when: tuple[str, ...] = ()
     """Commands that must pass on the merged tree for this task to be done."""
     verify: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from interlock.model.task import Agent, Task, TaskId
 from interlock.plan import check, explain
 from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
+from interlock.plan.leases import leasables, split_uses
 from interlock.plan.problem import GraphProblems, Notes, Position, Severity
 from interlock.plan.schema import (
     MAX_TASKS,
@@ -71,7 +72,9 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     warnings = notes.sorted(Severity.WARNING)
     tasks, setup = _tasks(part, agents), _setup(part.defaults.setup)
     digest, regenerate = sha256(raw).hexdigest(), dict(part.defaults.regenerate)
-    return Graph(tasks, digest, source, warnings, tuple(agents.values()), setup, regenerate)
+    return Graph(
+        tasks, digest, source, warnings, tuple(agents.values()), setup, regenerate, leasables(part.leases)
+    )
 
 
 def _decode(text: str | bytes, source: str) -> str:
@@ -165,6 +168,7 @@ def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
     for id, task in part.tasks.items():
         able = tuple([agents[name] for name in candidates.of(candidates.want(task)).able])
         given = defaults | _settings(task)  # the task's own word comes before the default
+        given |= split_uses(given.get("uses", ()), part.leases)
         given["has_estimate"] = _FIELDS["estimate"] in given
         given["inputs"] = _inputs(task, part.defaults)
         tasks.append(Task(id=TaskId(id), agent=able[0], agents=able if len(able) > 1 else (), **given))

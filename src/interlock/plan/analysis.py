@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from interlock.model.leases import Leasable, offered
 from interlock.model.reason import Reason, Why
 from interlock.model.task import Task, TaskId
 from interlock.plan.conflicts import Conflicts, find_conflicts
@@ -50,7 +51,12 @@ class Analysis:
         return not self.unscheduled
 
 
-def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHING_KNOWN) -> Analysis:
+def analyse(
+    tasks: Sequence[Task],
+    max_parallel: int,
+    standing: Standing = NOTHING_KNOWN,
+    leases: Sequence[Leasable] = (),
+) -> Analysis:
     ordered, circular = needs_first(tasks)
     unscheduled = _unscheduled(ordered, circular, standing)
     chosen = set(standing.selected) if standing.selected is not None else {task.id for task in tasks}
@@ -59,7 +65,7 @@ def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHI
     index = GlobIndex(
         glob for task in network.tasks for glob in (*task.touches, *task.exclusive, *task.shared)
     )
-    wants = Wants(network, index)
+    wants = Wants(network, index, leases)
     path = network.critical_path()
     return Analysis(
         order=_ids(network, range(len(network.tasks))),
@@ -67,10 +73,10 @@ def analyse(tasks: Sequence[Task], max_parallel: int, standing: Standing = NOTHI
         critical_seconds=network.tails[path[0]] if path else 0.0,
         work_seconds=sum(network.seconds),
         tails={task.id: tail for task, tail in zip(network.tasks, network.tails, strict=True)},
-        conflicts=find_conflicts(network, index),
+        conflicts=find_conflicts(network, index, [each.name for each in leases if each.count == 1]),
         waves=_waves(wants, max_parallel),
         unscheduled={id: reason for id, reason in unscheduled.items() if id in chosen},
-        lower_bound_seconds=_lower_bound(network, max_parallel),
+        lower_bound_seconds=_lower_bound(network, max_parallel, leases),
         makespan_seconds=simulate(wants, max_parallel, network.seconds).end,
     )
 
@@ -89,16 +95,20 @@ def _waves(wants: Wants, slots: int) -> tuple[tuple[TaskId, ...], ...]:
     return tuple(map(tuple, waves))
 
 
-def _lower_bound(network: Network, slots: int) -> float:
-    """The longest path; the work shared by all slots; for each thing used, its users one after the other."""
+def _lower_bound(network: Network, slots: int, leases: Sequence[Leasable]) -> float:
+    """The longest path; the work shared by all slots; for each thing used, its users one after the other, or
+    as many at once as there are of it."""
     users: dict[str, list[int]] = {}
     for i, task in enumerate(network.tasks):
-        for name in task.uses:
+        for name in (*task.uses, *(f"lease:{offered(name)}" for name in task.leases)):
             users.setdefault(name, []).append(i)
+    places = {f"lease:{each.name}": each.count for each in leases}
     heads, tails, seconds = network.heads, network.tails, network.seconds
     queues = [
-        min(heads[i] for i in each) + sum(seconds[i] for i in each) + min(tails[i] - seconds[i] for i in each)
-        for each in users.values()
+        min(heads[i] for i in each)
+        + sum(seconds[i] for i in each) / places.get(name, 1)
+        + min(tails[i] - seconds[i] for i in each)
+        for name, each in users.items()
     ]
     return max([sum(seconds) / slots, *queues, *tails[:1], max(tails, default=0.0)])
 

@@ -4,10 +4,11 @@ Sets of tasks are bits of one number, so that ten thousand tasks on one file are
 the pairs.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from interlock.model.leases import counts, offered
 from interlock.model.task import Task, TaskId
 from interlock.plan.glob_index import GlobIndex
 from interlock.plan.network import Network
@@ -51,15 +52,19 @@ class Conflicts:
     """False: the globs are too many and too alike to compare them all, so there may be more."""
 
 
-def find_conflicts(network: Network, index: GlobIndex) -> Conflicts:
-    """Every pair that overlaps and is not ordered by needs."""
+def find_conflicts(network: Network, index: GlobIndex, single: Collection[str] = ()) -> Conflicts:
+    """Every pair that overlaps and is not ordered by needs. `single`: the leases of which there is one."""
     holders = _Holders(network, index)
+    leased: dict[str, int] = {}
+    for i, task in enumerate(network.tasks):
+        for name in counts(task.leases).keys() & set(single):
+            leased[name] = leased.get(name, 0) | 1 << i
     hard: list[int] = []
     soft: list[int] = []
     for i, task in enumerate(network.tasks):
         # Needs have lower numbers, so looking at lower numbers only gives each pair once.
         free = ((1 << i) - 1) & ~network.ancestors[i]
-        hard.append(holders.hard(task) & free)
+        hard.append((holders.hard(task) | _union(leased, map(offered, task.leases))) & free)
         soft.append(holders.soft(task) & free & ~hard[i])
     listed = [_conflict(network, index, pair, Clash.HARD) for pair in _first_pairs(hard, LISTED)]
     listed += [
@@ -127,6 +132,8 @@ def _conflict(network: Network, index: GlobIndex, pair: tuple[int, int], severit
 
 def _wanted_by_both(first: Task, second: Task, index: GlobIndex, severity: Clash) -> str:
     used = [name for name in first.uses if name in second.uses]
+    if severity is Clash.HARD:
+        used += sorted(counts(first.leases).keys() & counts(second.leases).keys())
     if used:
         return used[0]
     for ours, theirs in _pairings(first, second, severity):

@@ -22,7 +22,7 @@ def changes(state: State, graph: Graph) -> list[Fact]:
     facts: list[Fact] = []
     origin = Origin(OriginKind.GRAPH, graph.source)
     if graph.digest != state.graph.digest or graph.source != state.graph.source:
-        facts.append(PlanAccepted(graph.source, graph.digest, len(graph.tasks)))
+        facts.append(PlanAccepted(graph.source, graph.digest, len(graph.tasks), graph.leases))
     for task in graph.tasks:
         known = unpacked(state, task.id) if task.id in state.done.packed else state.tasks.get(task.id)
         if known and known.origin.kind is not OriginKind.GRAPH and known.stage not in _FREE:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from interlock.model.leases import Leasable
 from interlock.model.setup import Setup
 from interlock.model.task import Agent, Task
 from interlock.plan.problem import Problem
@@ -22,3 +23,5 @@ class Graph:
     setup: Setup | None = None
     regenerate: Mapping[str, str] = field(default_factory=dict)
     """The command that makes the files which match a glob."""
+    leases: tuple[Leasable, ...] = ()
+    """What it offers to tasks, so many of each."""

@@ -9,27 +9,27 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     StringConstraints,
     Tag,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
 
 from interlock.model.durations import PATTERN, seconds_of
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.nearest import suggest
 from interlock.model.suite import RedMain
 from interlock.model.task import COMPLEXITIES, REVIEWS, ROLES, TASK_ID
+from interlock.plan.parts import ABSENT as _ABSENT
+from interlock.plan.parts import LeaseName, LeasePart, Part, problem
 from interlock.plan.selection import PRIORITIES
 
 MAX_TASKS = 10_000
 MAX_SECONDS = 30 * 86_400.0
 MAX_RETRIES = 100
+
 
 _DRIVE = re.compile("[A-Za-z]:")
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -37,11 +37,6 @@ TEXT_TAG, CHECK_TAG = "[text]", "[check]"
 """Steps that pydantic adds to the place of a check, for the form that it is written in."""
 OURS = "INTERLOCK_"
 """Environment names that begin like this are set by us."""
-
-
-def problem(message: str, hint: str) -> PydanticCustomError:
-    """A refusal in our own words."""
-    return PydanticCustomError("interlock", "{message}", {"message": message, "hint": hint})
 
 
 def _seconds(value: object) -> object:
@@ -213,17 +208,11 @@ Retries = Annotated[int, Field(ge=0, le=MAX_RETRIES)]
 EnvName = Annotated[str, StringConstraints(pattern=_ENV_NAME), AfterValidator(_own_name)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
-
-
-# None is what an absent key becomes; a key that is written must have a value, so no field's type allows it.
-_ABSENT: Any = None
 # A tuple stands in for the empty list: pydantic copies a default that can change, for every task.
 _EMPTY: Any = ()
 
 
-class CheckPart(_Part):
+class CheckPart(Part):
     """A check that sees only the files that it names."""
 
     run: Text = Field(description="The command.")
@@ -232,7 +221,7 @@ class CheckPart(_Part):
     )
 
 
-class TaskSettings(_Part):
+class TaskSettings(Part):
     """The keys that a task may have, and that `defaults` may set for all tasks."""
 
     agent: Names = Field(
@@ -274,6 +263,11 @@ class TaskSettings(_Part):
     priority: Priority = Field(
         _ABSENT, description="0 (critical, jumps the queue) to 4 (lowest). Default 2 (normal)."
     )
+    uses: list[Line] = Field(
+        _ABSENT,
+        description="Things outside the tree that it needs: names that one task at a time may use, or what "
+        "`leases` declares, like `gpu` or `port:web`.",
+    )
     category: Line = Field(_ABSENT, description="The kind of work, like `backend` or `docs`.")
     story: Line = Field(_ABSENT, description="The larger piece of work that it belongs to.")
     subsystem: Line = Field(_ABSENT, description="The part of the system that it changes.")
@@ -293,9 +287,6 @@ class TaskPart(TaskSettings):
     shared: list[Path] = Field(
         _EMPTY, description="Globs that no other task may lease exclusively while this one runs."
     )
-    uses: list[Line] = Field(
-        _EMPTY, description="Resources outside the tree that one task at a time may use."
-    )
     done_when: Checks = Field(
         _EMPTY,
         description="Commands that must pass on the merged tree for it to be done, written as in `verify`.",
@@ -303,7 +294,7 @@ class TaskPart(TaskSettings):
     labels: list[Line] = Field(_EMPTY, description="Labels to select tasks by.")
 
 
-class AgentPart(_Part):
+class AgentPart(Part):
     """A program that works on tasks. Which keys go together is in `model.kinds`."""
 
     use: Annotated[str, BeforeValidator(_kind), WithJsonSchema({"enum": list(KINDS)})] = Field(
@@ -348,7 +339,7 @@ class AgentPart(_Part):
     )
 
 
-class SetupPart(_Part):
+class SetupPart(Part):
     """The commands that install dependencies, for a checkout without them or a change to their lock files."""
 
     run: Annotated[Commands, Field(min_length=1)] = Field(
@@ -373,7 +364,7 @@ class DefaultsPart(TaskSettings):
     )
 
 
-class GraphPart(_Part):
+class GraphPart(Part):
     """The tasks of a project, and who works on them. State is never written here."""
 
     version: Annotated[Literal[1], BeforeValidator(_version)] = Field(
@@ -382,6 +373,9 @@ class GraphPart(_Part):
     defaults: DefaultsPart = Field(
         default_factory=lambda: DefaultsPart.model_validate({}),
         description="Defaults for all tasks.",
+    )
+    leases: dict[LeaseName, LeasePart] = Field(
+        {}, description="Ports, devices and other things that tasks name in `uses`: so many of each."
     )
     agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")
     tasks: dict[Id, TaskPart] = Field(description="The tasks, by id.")

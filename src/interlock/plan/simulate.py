@@ -3,8 +3,8 @@
 Rules:
 1. Critical tasks go first; then the longest way to the end, where a step of priority and the time a task has
    been ready count as so many seconds. The figures are those of `schedule.order`; a test compares them.
-2. `exclusive`, `shared` and `uses` are kept; `touches` only against `exclusive`: a soft overlap leaves no
-   slot idle.
+2. `exclusive`, `shared`, `uses` and `leases` are kept; `touches` only against `exclusive`: a soft overlap
+   leaves no slot idle.
 3. A task that is blocked waits at the thing that blocks it, and only the first in that queue is looked at
    when it is free again. So thousands of tasks that use one thing cost no more than thousands that do not.
 """
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from interlock.model.leases import Leasable, offered
 from interlock.model.task import CRITICAL, NORMAL, Task
 from interlock.plan.glob_index import GlobIndex
 from interlock.plan.network import Network
@@ -35,20 +36,24 @@ class Timeline:
 class Wants:
     """The things that each task, by its number, holds while it runs, and those that keep it from starting."""
 
-    def __init__(self, network: Network, index: GlobIndex) -> None:
+    def __init__(self, network: Network, index: GlobIndex, leases: Sequence[Leasable] = ()) -> None:
         self.network = network
+        self.places = {f"lease:{each.name}": each.count for each in leases}
+        """The number of holders of what more than one task may hold."""
         self.held = [_held(task) for task in network.tasks]
         self.barred = [_barred(task, index) for task in network.tasks]
 
 
 def _held(task: Task) -> list[str]:
     keys = [f"use:{name}" for name in task.uses]
+    keys += [f"lease:{offered(name)}" for name in task.leases]
     keys += [f"own:{glob}" for glob in task.exclusive]
     return keys + [f"any:{glob}" for glob in (*task.touches, *task.exclusive, *task.shared)]
 
 
 def _barred(task: Task, index: GlobIndex) -> list[str]:
     keys = [f"use:{name}" for name in task.uses]
+    keys += [f"lease:{offered(name)}" for name in task.leases]
     keys += [f"any:{near}" for glob in task.exclusive for near in index.near(glob)]
     return keys + [f"own:{near}" for glob in (*task.touches, *task.shared) for near in index.near(glob)]
 
@@ -88,15 +93,22 @@ class _Simulation:
         while self._ready and len(self._running) < self._slots:
             key, origin = heappop(self._ready)
             i = key[-1]
-            blocker = next(filter(self._held.__contains__, self._wants.barred[i]), None)
+            blocker = self._blocker(self._wants.barred[i])
             if blocker:
                 heappush(self._queues.setdefault(blocker, []), key)
             else:
                 self._take(i)
                 self._starts[i] = now
                 heappush(self._running, (now + self._seconds[i], i))
-            if origin:
+            if origin and blocker != origin:
                 self._call_next(origin)
+
+    def _blocker(self, barred: Sequence[str]) -> str | None:
+        places = self._wants.places
+        for thing in filter(self._held.__contains__, barred):
+            if self._held[thing] + barred.count(thing) > places.get(thing, 1):
+                return thing
+        return None
 
     def _take(self, i: int) -> None:
         held = self._held
@@ -116,13 +128,14 @@ class _Simulation:
             self._held[thing] -= 1
             if not self._held[thing]:
                 del self._held[thing]
+            if thing not in self._held or thing in self._wants.places:
                 freed.append(thing)
         for thing in freed:
             self._call_next(thing)
 
     def _call_next(self, thing: str) -> None:
         """Let the first task that waits for a thing try again, if the thing is free."""
-        if self._queues.get(thing) and thing not in self._held:
+        if self._queues.get(thing) and (thing not in self._held or thing in self._wants.places):
             heappush(self._ready, (heappop(self._queues[thing]), thing))
 
 

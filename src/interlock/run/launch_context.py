@@ -114,6 +114,7 @@ def environment(
         **{name: value for way in ways for name, value in way.env.items()},
         **launch.env,
         **(order.agent.env or {}),
+        **order.variables,
         "INTERLOCK_PROMPT_FILE": str(place.state / PROMPT),
         "INTERLOCK_TASK_ID": order.task,
         "INTERLOCK_ATTEMPT": str(order.attempt),

@@ -21,10 +21,12 @@ from typing import NamedTuple
 from interlock.events.alone import edited, holds_paths, is_attempted
 from interlock.events.asked import ScopeRequest
 from interlock.events.baselines import obstacle
+from interlock.events.leases import holds_values
 from interlock.events.lifecycle import Stage
 from interlock.events.main import leaving_need
 from interlock.events.state import State, TaskState
 from interlock.model.forecast import Forecast
+from interlock.model.leases import Leased
 from interlock.model.reason import LEASES, Reason, Why
 from interlock.model.step import Widen
 from interlock.model.task import PhaseKind, Task, TaskId
@@ -38,6 +40,7 @@ from interlock.schedule.holds import (
     Holds,
     also_edited,
     demands,
+    leases_of,
 )
 from interlock.schedule.lines import Lines
 from interlock.schedule.order import Key, sort_key
@@ -190,7 +193,12 @@ class Board:
             self._release(name)
         if hold:
             self._held[name] = hold
-            wanted = [want for want in demands(task) if hold.with_agent or want[0] not in WITH_AGENT]
+            wanted = [
+                want
+                for want in demands(task)
+                if want[0] is not DemandKind.LEASE and (hold.with_agent or want[0] not in WITH_AGENT)
+            ]
+            wanted += leases_of(each.name for each in hold.leased)
             self._holds.take(name, wanted + also_edited(task, hold.edited))
 
     def overdue(self, now: float) -> list[tuple[TaskId, Reason]]:
@@ -294,14 +302,16 @@ class _Hold(NamedTuple):
     with_agent: bool
     edited: tuple[str, ...]
     """Paths of its finished change."""
+    leased: tuple[Leased, ...]
 
 
 def _hold(state: State, task: TaskState) -> _Hold | None:
     """Return the task's hold, and if its agent is at work (rules 1 and 2 of `holds`)."""
-    if not holds_paths(state, task):
+    leased = task.session.leased if holds_values(task) else ()
+    if not leased and not holds_paths(state, task):
         return None
     with_agent = is_attempted(task) and (not task.session.exited or task.session.leftover > 0)
-    return _Hold(task.spec, task.forecast, task.session.scope, with_agent, edited(state, task) or ())
+    return _Hold(task.spec, task.forecast, task.session.scope, with_agent, edited(state, task) or (), leased)
 
 
 def _is_same(hold: _Hold | None, before: _Hold | None) -> bool:

@@ -9,9 +9,10 @@ import math
 
 from interlock.events.state import State
 from interlock.events.state_parts import Limit
+from interlock.model.leases import count_of
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
-from interlock.schedule.holds import SEVERAL, Demand, DemandKind
+from interlock.schedule.holds import SEVERAL, Demand, DemandKind, lease_and_number
 
 
 class Capacities:
@@ -26,6 +27,8 @@ class Capacities:
             run = self._state.run
             return run.slots.get(demand[1], math.inf) if run else math.inf
         kind, name = demand
+        if kind is DemandKind.LEASE:
+            return count_of(self._state.graph.leases, lease_and_number(name)[0])
         if kind is DemandKind.PROVIDER and SEVERAL in name:
             each = [self.places((kind, one)) for one in name.split(SEVERAL)]
             return math.inf if any(each) else 0
@@ -36,6 +39,8 @@ class Capacities:
 
     def opens_at(self, demand: Demand) -> float | None:
         """Return the time at which a capacity without places has some again by itself."""
+        if demand[0] is DemandKind.LEASE:
+            return None
         limits = _limits(self._state, demand[0])
         known = [limits.get(name) for name in demand[1].split(SEVERAL)]
         return min((one.until for one in known if one and one.until > self.now), default=None)

@@ -8,16 +8,19 @@ Rules:
    finished change really edits is held as well.
 3. A task gets all it wants at its start or does not start, and afterwards needs nothing but the lane, which
       serves every task. So no two can wait for each other.
+4. Of what the graph declares below `leases` there are as many as it says. They are held while programs of the
+   task run (`events.leases`), and its checks take them again.
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 
 from interlock.events.state import TaskState
 from interlock.model.globs import matches, overlap, stem
+from interlock.model.leases import counts
 from interlock.model.provider import provider_of
 from interlock.model.task import Agent, TaskId
 from interlock.schedule.footprint import held_paths
@@ -27,6 +30,7 @@ class DemandKind(StrEnum):
     """The way in which a task wants something."""
 
     USE = "uses"
+    LEASE = "leases"
     EXCLUSIVE = "exclusive"
     SHARED = "shared"
     TOUCH = "touches"
@@ -43,10 +47,13 @@ FREE: Demand = (DemandKind.NOTHING, "")
 """The demand of a task that wants nothing in particular."""
 
 SEVERAL = "\n"
-"""Between the names of providers of which a task may have any."""
+"""Between the names of providers of which a task may have any, and before the number of leases if that is not
+1."""
 
 COUNTED = frozenset({DemandKind.ROLE, DemandKind.CATEGORY, DemandKind.PROVIDER})
 """Capacities: several may hold one at once, how many is for State to say."""
+SHARED = COUNTED | {DemandKind.LEASE}
+"""Demands that several may hold at once: the first to leave makes room."""
 WITH_AGENT = COUNTED | {DemandKind.USE}
 """Demands that are free again once the agent is gone."""
 
@@ -67,6 +74,7 @@ def demands(task: TaskState) -> list[Demand]:
     spec = task.spec
     return [
         *((DemandKind.USE, name) for name in spec.uses),
+        *leases_of(spec.leases),
         *((DemandKind.EXCLUSIVE, glob) for glob in spec.exclusive),
         *((DemandKind.SHARED, glob) for glob in spec.shared),
         *((DemandKind.TOUCH, glob) for glob in held_paths(task)),
@@ -74,6 +82,18 @@ def demands(task: TaskState) -> list[Demand]:
         (DemandKind.ROLE, spec.role),
         *((DemandKind.PROVIDER, name) for name in _provider(task)),
     ]
+
+
+def leases_of(names: Iterable[str]) -> list[Demand]:
+    """Return what these names of leases are together."""
+    found = counts(names).items()
+    return [(DemandKind.LEASE, name if many == 1 else f"{name}{SEVERAL}{many}") for name, many in found]
+
+
+def lease_and_number(text: str) -> tuple[str, int]:
+    """Return the name in a demand for leases, and how many of it."""
+    name, _, many = text.partition(SEVERAL)
+    return name, int(many or 1)
 
 
 def _provider(task: TaskState) -> Iterator[str]:
@@ -100,13 +120,17 @@ class Holds:
         self._held: dict[TaskId, list[Demand]] = {}
         self._reserved: set[TaskId] = set()
         self._named: dict[Demand, set[TaskId]] = defaultdict(set)
+        self._leased: dict[str, Counter[TaskId]] = defaultdict(Counter)
         self._paths = {kind: _Globs() for kind in (DemandKind.EXCLUSIVE, DemandKind.SHARED, DemandKind.TOUCH)}
 
     def take(self, task: TaskId, wanted: list[Demand]) -> None:
         self._held[task] = wanted
         for demand in wanted:
             kind, text = demand
-            if kind in WITH_AGENT:
+            if kind is DemandKind.LEASE:
+                name, many = lease_and_number(text)
+                self._leased[name][task] += many
+            elif kind in WITH_AGENT:
                 self._named[demand].add(task)
             else:
                 self._paths[kind].add(text, task)
@@ -120,7 +144,9 @@ class Holds:
         self._reserved.discard(task)
         for demand in self._held.pop(task, ()):
             kind, text = demand
-            if kind in WITH_AGENT:
+            if kind is DemandKind.LEASE:
+                self._leased[lease_and_number(text)[0]].pop(task, None)
+            elif kind in WITH_AGENT:
                 self._named[demand].discard(task)
             else:
                 self._paths[kind].remove(text, task)
@@ -132,6 +158,11 @@ class Holds:
         if kind in COUNTED:
             holders = self._named.get(demand, set()) - {task}
             return holders if len(holders) >= self._places(demand) else None
+        if kind is DemandKind.LEASE:
+            name, many = lease_and_number(text)
+            others = self._leased[name].keys() - {task}
+            taken = sum(self._leased[name][other] for other in others)
+            return others if others and taken + many > self._places(demand) else None
         if kind is DemandKind.USE:
             return self._named.get(demand, set()) - {task} or None
         holders = {held for other in _HARD.get(kind, ()) for held in self._paths[other].overlapping(text)}

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from interlock.events.alone import kept_back
 from interlock.events.baselines import obstacle
+from interlock.events.leases import can_hold
 from interlock.events.lifecycle import Stage
 from interlock.events.main import frozen_by, leaving_need, unjudged
 from interlock.events.state import State, TaskState
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why, said
 from interlock.model.task import PhaseKind, TaskId
 from interlock.schedule.capacities import limit_reason
-from interlock.schedule.holds import COUNTED, Holds, demands
+from interlock.schedule.holds import COUNTED, Demand, DemandKind, Holds, demands, lease_and_number
 
 NAMES_KEPT = 4
 """The most tasks ahead in the lane that a reason names."""
@@ -237,8 +238,24 @@ def _lease(standing: ReasonContext, task: TaskState) -> Reason | None:
         if holders and want[0] not in COUNTED:
             kept = tuple(h for h in holders if h not in standing.reserved)
             code = Why.LEASE if kept else Why.KEPT_FREE
-            return Reason(code, {"lease": want[1], "kind": want[0].value, "tasks": kept or tuple(holders)})
+            return Reason(
+                code, {"lease": _named(want), "kind": want[0].value, "tasks": kept or tuple(holders)}
+            )
     return None
+
+
+def _named(want: Demand) -> str:
+    if want[0] is not DemandKind.LEASE:
+        return want[1]
+    name, many = lease_and_number(want[1])
+    return name if many == 1 else f"{many} of {name}"
+
+
+def _values(standing: ReasonContext, task: TaskState) -> Reason | None:
+    """Finished work whose checks need what programs of other tasks hold now."""
+    if task.phase.kind is not PhaseKind.CHECK or can_hold(standing.state, task):
+        return None
+    return _lease(standing, task)
 
 
 def _clutch(standing: ReasonContext, task: TaskState) -> Reason | None:
@@ -267,5 +284,5 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 _WAITING: tuple[_Rule, ...] = (
     _answer, _review, _pull_request, _paused, _needs, _main, _check, _no_run, _stopping, _not_selected,
-    _all_paused, _backoff, _lane, _lease, _clutch, _slots, _overlap,
+    _all_paused, _backoff, _values, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

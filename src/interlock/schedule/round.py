@@ -7,7 +7,7 @@ from interlock.model.forecast import Beside
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
 from interlock.schedule.agents import pick_agent
-from interlock.schedule.holds import COUNTED, Demand, Holds, demands
+from interlock.schedule.holds import SHARED, Demand, Holds, demands
 from interlock.schedule.lines import Lines, LineState
 from interlock.schedule.order import Key
 from interlock.schedule.overlaps import SECOND_CHOICES, venture
@@ -87,7 +87,7 @@ class Round:
             holders = find(want, name)
             if holders is not None:
                 self._lines.put(name, self._lines.key(name), want)
-                self._lines.shut(want, gate, want if want[0] in COUNTED else min(holders))
+                self._lines.shut(want, gate, want if want[0] in SHARED else min(holders))
                 return True
         return False
 

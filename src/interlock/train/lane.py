@@ -19,7 +19,8 @@ Rules:
    only found out on main (`engine.canary`).
 8. Whether main is still where the candidate was built is asked when main is moved, by compare-and-swap: the
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
-9. On a red main there are no builds: every check must be judged against main itself.
+9. A change whose checks use a lease that others hold now waits for it; the lane goes on behind it.
+10. On a red main there are no builds: every check must be judged against main itself.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -28,6 +29,7 @@ from functools import cache
 
 from interlock.events.alone import kept_back
 from interlock.events.baselines import is_red, obstacle
+from interlock.events.leases import can_hold
 from interlock.events.lifecycle import Stage
 from interlock.events.main import held
 from interlock.events.state import State, TaskState
@@ -175,7 +177,7 @@ def _may_move(state: State, task: TaskState, now: float) -> bool:
         and task.queue.not_before <= now
         and name not in state.index.reconcile
         and state.is_selected(name)
-        and (task.phase.kind is not PhaseKind.CHECK or obstacle(state, task) is None)
+        and (task.phase.kind is not PhaseKind.CHECK or (not obstacle(state, task) and can_hold(state, task)))
     )
 
 

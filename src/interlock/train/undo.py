@@ -97,6 +97,7 @@ def undo_task(state: State, undoes: Sequence[Reverted], first: Reverted) -> Task
         check_seconds=max((spec.check_seconds for spec in specs), default=900.0),
         pipeline=UNDO_PIPELINE,
         inputs=tuple(all_inputs(specs).items()),
+        leases=tuple(dict.fromkeys(name for spec in specs for name in spec.leases)),
     )
 
 

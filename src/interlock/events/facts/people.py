@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from interlock.events.facts.base import Fact
+from interlock.model.leases import Leasable
 from interlock.model.reason import Reason
 from interlock.model.task import Origin, Task, TaskId
 
@@ -14,6 +15,8 @@ class PlanAccepted(Fact):
     source: str
     digest: str
     tasks: int
+    leases: tuple[Leasable, ...] = ()
+    """What it offers to tasks, so many of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
 from interlock.model.forecast import Beside
+from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resolved
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
@@ -22,6 +23,8 @@ class PhaseStarted(PhaseFact):
     """Tasks under way that it may conflict with: it started anyway, because a slot would have idled."""
     agent_why: Reason | None = None
     """The reason for its agent; None if there was no choice."""
+    leased: tuple[Leased, ...] = ()
+    """The values that its programs have to themselves."""
 
 
 @dataclass(frozen=True, slots=True)

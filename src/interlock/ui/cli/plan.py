@@ -73,7 +73,7 @@ def plan_command(
     picked = selected(read, chosen)
     limit = agents_at_once(read, state, many)
     standing = standing_of(state, picked)
-    analysis = analyse(read.tasks, limit, standing)
+    analysis = analyse(read.tasks, limit, standing, read.leases)
     foreseen = foresee_plan(written, state, (limit, depth), picked) if estimate else None
     if form == "json" or (form == "text" and invocation.wants_json()):
         document = plan_document(read, analysis, files)

@@ -84,7 +84,7 @@ def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast
         ("touches", spec.touches),
         ("exclusive", spec.exclusive),
         ("shared", spec.shared),
-        ("uses", spec.uses),
+        ("uses", (*spec.uses, *spec.leases)),
         ("done when", spec.done_when),
         ("verify", spec.verify),
     ):

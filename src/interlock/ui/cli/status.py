@@ -23,7 +23,14 @@ from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, 
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
 from interlock.ui.plain import counted, inert, shortened
 from interlock.ui.queries.runs import run_name
-from interlock.ui.queries.status import ETA, alike_failures, obstacles, status_document
+from interlock.ui.queries.status import (
+    ETA,
+    LeaseView,
+    alike_failures,
+    lease_views,
+    obstacles,
+    status_document,
+)
 from interlock.ui.queries.tasks import TaskRow, by_stage, rows
 from interlock.ui.reading import LOOK_AGAIN_SECONDS, Reading, look
 from interlock.ui.words.checks import red_main_text
@@ -33,6 +40,7 @@ from interlock.ui.words.red_main import broken_main, mend_command
 from interlock.ui.words.sessions import tokens
 
 ALIKE_CHARS = 80
+HOLDERS_SHOWN = 8
 MANY = 40
 """More rows than this in one state are counted, not listed, unless --all."""
 
@@ -105,7 +113,22 @@ def heading(reading: Reading, board: Board) -> Iterator[str]:
         yield paint(text, "yellow")
     if reading.is_live and (line := radar_line(reading.state)):
         yield paint(line, "yellow")
+    if line := leases_line(reading.state):
+        yield line
     yield from _alike(reading.state)
+
+
+def leases_line(state: State) -> str:
+    """The leases that are held, and by which tasks; '' if none is."""
+    return " | ".join(filter(None, (_lease_text(view) for view in lease_views(state))))
+
+
+def _lease_text(view: LeaseView) -> str:
+    if not view.holders:
+        return ""
+    shown = [f"{one.task} has {one.value}" for one in view.holders[:HOLDERS_SHOWN]]
+    more = [f"{len(view.holders) - len(shown)} more"] if len(view.holders) > len(shown) else []
+    return f"lease {view.name}: {len(view.holders)} of {view.count} ({', '.join([*shown, *more])})"
 
 
 def groups(

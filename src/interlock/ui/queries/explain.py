@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from interlock.events import facts as f
+from interlock.events.leases import holds_values
 from interlock.events.lifecycle import Stage
 from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.failure import symptom
+from interlock.model.leases import variable
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -76,6 +78,7 @@ def explain(
             Cause(1, task.spec.id, beside_text(each, task.spec.id))
             for each in reading.state.radar.of(task.spec.id)
         ),
+        *_leases(task),
         *_past(reading, task, stories, history),
         *_others(reading, board, task, reason, {task.spec.id}),
         *_expectation(reading, task),
@@ -91,6 +94,13 @@ def _stand(reading: Reading, task: TaskState, reason: Reason, depth: int) -> Cau
     stands = {Stage.DONE: "", Stage.FAILED: "has failed: "}.get(task.stage, f"is {task.stage.value}: ")
     text = in_words(reading, task, reason)
     return Cause(depth, task.spec.id, f"{task.spec.id} {stands}{text}", reason_object(reason, text))
+
+
+def _leases(task: TaskState) -> Iterator[Cause]:
+    """The values that its programs have to themselves."""
+    if holds_values(task):
+        held = ", ".join(f"{each.name} ({variable(each.name)}={each.value})" for each in task.session.leased)
+        yield Cause(1, task.spec.id, f"holds {held}")
 
 
 def _past(

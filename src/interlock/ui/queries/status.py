@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from interlock.engine.slots import Slots, slots_of
 from interlock.events.baselines import known_failures, obstacle
+from interlock.events.leases import holds_values
 from interlock.events.lifecycle import Stage
 from interlock.events.state import State
 from interlock.events.versions import Unknown
 from interlock.model.durations import lasting
 from interlock.model.failure import Symptom
+from interlock.model.leases import offered
 from interlock.model.outcome import CheckResult
 from interlock.model.pool import TARGETS, PoolFigures, missed
 from interlock.model.suite import Unable
@@ -114,6 +116,25 @@ class Unstated:
     why: ReasonObject | None
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseHolder:
+    """A task that holds a value."""
+
+    task: TaskId
+    name: str
+    """As `uses` names it."""
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseView:
+    """Something that the graph declares below `leases`."""
+
+    name: str
+    count: int
+    holders: tuple[LeaseHolder, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """Everything about a project but its tasks."""
@@ -127,6 +148,7 @@ class Frame:
     clutch: dict[str, object]
     main: MainView
     run: RunStatus | None
+    leases: tuple[LeaseView, ...]
     overlaps: int
     usage: Usage
     alike: tuple[AlikeFailures, ...]
@@ -220,6 +242,7 @@ def frame(reading: Reading, board: Board, found: Iterable[TaskRow], eta: "Eta") 
         clutch=clutch_object(state),
         main=MainView(state.main.branch, state.main.commit or None, red_checks(state), frozen(state)),
         run=run_status(reading, eta),
+        leases=lease_views(state),
         overlaps=len(state.radar.live),
         usage=state.used,
         alike=tuple(AlikeFailures(seen.id, seen.line, tuple(names)) for seen, names in alike_failures(state)),
@@ -227,6 +250,19 @@ def frame(reading: Reading, board: Board, found: Iterable[TaskRow], eta: "Eta") 
         unknown=state.unknown,
         position=state.seq,
         time=reading.now,
+    )
+
+
+def lease_views(state: State) -> tuple[LeaseView, ...]:
+    holders = [
+        LeaseHolder(name, each.name, each.value)
+        for name in sorted(state.index.leased)
+        if holds_values(task := state.tasks[name])
+        for each in task.session.leased
+    ]
+    return tuple(
+        LeaseView(each.name, each.count, tuple(one for one in holders if offered(one.name) == each.name))
+        for each in state.graph.leases
     )
 
 

@@ -1,0 +1,57 @@
+"""Parts of the shape of task-graph.yaml that stand by themselves: what all parts share, and `leases`."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+MAX_VALUES = 10_000
+RANGE = "^([0-9]{1,6})-([0-9]{1,6})$"
+
+LeaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+
+
+def problem(message: str, hint: str) -> PydanticCustomError:
+    """A refusal in our own words."""
+    return PydanticCustomError("interlock", "{message}", {"message": message, "hint": hint})
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+# None is what an absent key becomes; a key that is written must have a value, so no field's type allows it.
+ABSENT: Any = None
+
+
+def _range(value: str) -> str:
+    match = re.fullmatch(RANGE, value)
+    if not match or not 0 <= int(match[2]) - int(match[1]) < MAX_VALUES:
+        raise problem(f"`{value}` is not a range of at most {MAX_VALUES} values", "write it like 3000-3999")
+    return value
+
+
+class LeasePart(Part):
+    """Something that tasks name in `uses`: an attempt gets a value of its own, in a variable of that name."""
+
+    count: Annotated[int, Field(ge=1, le=MAX_VALUES)] = Field(
+        ABSENT, description="How many there are, with the values 0, 1, 2 ... Default 1."
+    )
+    range: Annotated[str, AfterValidator(_range), WithJsonSchema({"type": "string", "pattern": RANGE})] = (
+        Field(ABSENT, description="The values instead, first and last: `3000-3999`.")
+    )
+
+    @model_validator(mode="after")
+    def _is_either(self) -> "LeasePart":
+        if {"count", "range"} <= self.model_fields_set:
+            raise problem("`count` and `range` exclude each other", "remove one of them")
+        return self
