@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from interlock.engine.settings import PREFIX, TABLES, Settings, default_of, key_of
+from interlock.engine.setting_values import TABLES
+from interlock.engine.settings import PREFIX, Settings, default_of, key_of
 from interlock.events.facts import Fact, Landed, PhaseFact, kinds
 from interlock.events.lifecycle import TABLE, Stage, next_move
 from interlock.model.durations import time_text

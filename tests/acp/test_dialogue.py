@@ -57,7 +57,7 @@ def test_a_session_from_the_greeting_to_the_last_word(tmp_path: Path) -> None:
     assert [(e.text, e.exit_code) for e in done.of(EventKind.COMMAND)] == [("cat hello.txt", 0)]
     assert done.texts(EventKind.MESSAGE) == ["I write it.", "All done."]
     assert (done.verdict.error, done.verdict.summary, done.verdict.session) == (None, "All done.", "fresh")
-    assert done.verdict.usage == Usage(100, 10, 4, cost_usd=0.25)
+    assert done.verdict.usage == Usage(100, 10, 4).priced(0.25, "reported")
 
 
 @slow
@@ -103,7 +103,7 @@ def test_what_a_person_says_is_the_next_turn_of_the_same_session(tmp_path: Path)
     done = talk(fake(tmp_path, "@write"), on(EventKind.TOOL, "say", "@echo please"))
     assert done.texts(EventKind.MESSAGE)[-1] == "I was told: @echo please. All done."
     assert len(done.of(EventKind.SESSION)) == 1
-    assert done.verdict.usage == Usage(200, 20, 8, cost_usd=0.25)
+    assert done.verdict.usage == Usage(200, 20, 8).priced(0.25, "reported")
 
 
 @slow

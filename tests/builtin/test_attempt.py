@@ -11,8 +11,8 @@ import pytest
 from interlock.git.discover import discover
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.outcome import ErrorClass, Order, Report
-from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.usage import LOCAL, Usage
 from interlock.process import LocalProcesses
 from interlock.proxy import EgressProxy, ModelProxy, ProxyLimits
 from interlock.run import LocalExecutor
@@ -88,7 +88,7 @@ def test_a_local_model_is_enough(desk: Desk, model: RunningModel, end: str) -> N
 
 def test_its_own_count_and_that_of_the_proxy_are_the_same(desk: Desk, model: RunningModel) -> None:
     report = desk.work(model.url("basic") + "/v1")
-    assert report.usage == Usage(3300, 150, 30, calls=3)
+    assert report.usage == Usage(3300, 150, 30, calls=3).priced(0.0, LOCAL)
     assert "the proxy" not in report.summary
 
 

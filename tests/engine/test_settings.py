@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from interlock.engine.setting_values import TABLES
 from interlock.engine.settings import (
-    TABLES,
     Settings,
     check,
     default_of,

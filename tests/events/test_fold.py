@@ -231,7 +231,7 @@ def test_what_all_attempts_used_adds_up() -> None:
     ended(journal, f.PhaseFailed, usage=Usage(1000, 50, 10, 1, 0.25))
     journal.start("a")
     ended(journal, f.WorkFinished, usage=Usage(2000, 70, 0, 2))
-    assert journal.task("a").spent.usage == Usage(3000, 120, 10, 3, 0.25)
+    assert journal.task("a").spent.usage == Usage(3000, 120, 10, 3, 0.25, unpriced_tokens=2070)
 
 
 @pytest.mark.parametrize("given_up", [f.TaskCancelled, f.TaskRemoved])

@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import ClientSession, UnixConnector, web
 
 from interlock.agents.adapter import Wire
-from interlock.model.session import Usage
+from interlock.model.usage import LOCAL, Usage
 from interlock.proxy import Endpoint, EndpointOrder, Gate, ModelProxy, OpenGate, ProxyLimits
 
 KEY = "the-real-credential-0123456789"
@@ -47,7 +47,7 @@ ANTHROPIC = Language(
     {"model": "claude-x", "max_tokens": 64, "system": "Be brief.", "messages": _SAID},
     {"stream": True},
     "x-api-key",
-    Usage(1010, 50, 10, calls=1),
+    Usage(1010, 50, 10, calls=1).priced(0.0, LOCAL),
 )
 CHAT = Language(
     Wire.OPENAI,
@@ -56,7 +56,7 @@ CHAT = Language(
     {"model": "gpt-x", "messages": _SAID},
     {"stream": True},
     "authorization",
-    Usage(1000, 50, 10, calls=1),
+    Usage(1000, 50, 10, calls=1).priced(0.0, LOCAL),
 )
 RESPONSES = Language(
     Wire.OPENAI,
@@ -65,7 +65,7 @@ RESPONSES = Language(
     {"model": "gpt-x", "input": [{"type": "message", **_SAID[0]}]},
     {"stream": True},
     "authorization",
-    Usage(1000, 50, 10, calls=1),
+    Usage(1000, 50, 10, calls=1).priced(0.0, LOCAL),
 )
 GEMINI = Language(
     Wire.GEMINI,
@@ -74,7 +74,7 @@ GEMINI = Language(
     {"contents": [{"role": "user", "parts": [{"text": "Say something."}]}]},
     {},
     "x-goog-api-key",
-    Usage(1000, 50, 10, calls=1),
+    Usage(1000, 50, 10, calls=1).priced(0.0, LOCAL),
 )
 OLLAMA = Language(
     Wire.OLLAMA,
@@ -83,7 +83,7 @@ OLLAMA = Language(
     {"model": "local-x", "messages": _SAID},
     {"stream": True},
     "authorization",
-    Usage(1000, 50, 0, calls=1),
+    Usage(1000, 50, 0, calls=1).priced(0.0, LOCAL),
     ("error",),
 )
 LANGUAGES = {

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from interlock.agents.adapter import Wire
-from interlock.model.session import Usage
+from interlock.model.usage import LOCAL, Usage
 from tests.agents.model_server import RunningModel
 from tests.proxy.stage import ANTHROPIC, CHAT, KEY, KEY_ENV, LANGUAGES, OLLAMA, Language, Setting, upstream
 
@@ -114,7 +114,7 @@ def test_twenty_streams_at_once_are_counted_once_each(model: RunningModel, setti
             usage = ANTHROPIC.usage
             assert line.endpoint.usage == Usage(
                 20 * usage.input_tokens, 20 * usage.output_tokens, 20 * usage.cached_tokens, 20
-            )
+            ).priced(0.0, LOCAL)
             assert len(line.entries()) == 20
 
     asyncio.run(story())

@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 
 from interlock.agents.adapter import SessionVerdict
-from interlock.model.failure_words import failure_text
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
-from interlock.model.session import Usage
 from interlock.model.task import Agent, Commit, TaskId
+from interlock.model.usage import LOCAL, REPORTED, Usage, reconciled
 from interlock.proxy import CallError
 from interlock.run.network import ProxyRecord
-from interlock.run.outcome import how_it_went, outside_if_disk_full, reconciled
+from interlock.run.outcome import how_it_went, outside_if_disk_full
 
 AGENT = Agent("c", "claude-code")
 ORDER = Order(TaskId("a"), 1, 1, Commit("b"), AGENT, "p", "s", 60.0, 30.0)
@@ -78,15 +77,20 @@ def test_a_key_that_is_not_accepted_comes_with_what_to_do(agent: Agent, says: st
 
 
 def test_where_counts_differ_the_proxy_is_believed_and_it_is_said() -> None:
-    claimed, counted = Usage(900, 50, cost_usd=0.5), Usage(1000, 50, calls=1)
-    usage, note = reconciled(claimed, counted)
-    assert usage == Usage(1000, 50, calls=1, cost_usd=0.5)
-    assert failure_text(note) == "it counted 900/50 tokens, the proxy 1000/50"
+    claimed, counted = Usage(900, 50).priced(0.5, REPORTED), Usage(1000, 50, calls=1)
+    report = went(SessionVerdict(usage=claimed), seen=ProxyRecord(counted))
+    assert report.usage == counted.priced(0.5, REPORTED)
+    assert "it counted 900/50 tokens, the proxy 1000/50" in report.text
+
+
+def test_a_price_that_is_known_counts_before_the_one_that_a_program_makes_up() -> None:
+    claimed, counted = Usage(900, 50).priced(0.5, REPORTED), Usage(900, 50, calls=1).priced(0.0, LOCAL)
+    assert reconciled(claimed, counted) == counted
 
 
 def test_a_program_that_went_past_the_proxy_is_taken_at_its_word() -> None:
-    assert reconciled(Usage(900, 50), Usage()) == (Usage(900, 50), None)
-    assert reconciled(None, Usage(5, 5, calls=1)) == (Usage(5, 5, calls=1), None)
+    assert reconciled(Usage(900, 50), Usage()) == Usage(900, 50)
+    assert reconciled(None, Usage(5, 5, calls=1)) == Usage(5, 5, calls=1)
 
 
 def test_a_report_outlives_the_folder_of_its_agent(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from interlock.events.facts import PhaseLost, WorkFinished
+from interlock.events.facts import PhaseLost, TaskUndone, WorkFinished, WorkspaceArchived
 from interlock.model.claim import task_resource
-from interlock.model.task import TaskId
+from interlock.model.task import Commit, TaskId
 from interlock.model.usage import Usage
 from tests.ui.conftest import Lab, task
 
@@ -27,19 +27,20 @@ def spent(lab: Lab) -> None:
 def test_it_adds_up_by_agent_task_kind_of_work_and_day(lab: Lab) -> None:
     spent(lab)
     said = lab.run("cost")
-    assert "all  1.3k tokens in (1.0k cached), 314 out, 5 calls, $0.25" in said.out
+    assert "all  1.3k tokens in (1.0k cached), 314 out, 5 calls, $0.25 and 114 tokens of unknown" in said.out
+    assert "the price of 114 tokens is not known" in said.err
     assert "coder  3 attempts, 1.3k tokens in" in said.out
     by_task = lab.run("cost", "--by", "task").out.splitlines()
     assert [line.split("  ")[0].strip() for line in by_task] == ["all", "api", "docs"]
     assert "2 attempts, 1.2k tokens in (1.0k cached), 307 out, 4 calls, $0.25" in by_task[1]
     found = lab.run("cost", "--json").json
-    assert [(row["category"], row["usage"]["input_tokens"]) for row in found["categories"]] == [
+    assert [(row["name"], row["usage"]["input_tokens"]) for row in found["by"]["category"]] == [
         ("api", 1250),
         ("docs", 50),
     ]
-    (day,) = found["days"]
+    (day,) = found["by"]["day"]
     assert (day["attempts"], day["usage"]["cost_usd"]) == (3, 0.25)
-    assert day["day"] in lab.run("cost", "--by", "day").out
+    assert day["name"] in lab.run("cost", "--by", "day").out
     assert [(row["task"], row["attempt"]) for row in found["attempts"]] == [
         ("docs", 1),
         ("api", 2),
@@ -51,3 +52,18 @@ def test_without_any_tokens_it_says_so(lab: Lab) -> None:
     lab.accept(task("a"))
     said = lab.run("cost")
     assert (said.out, said.err) == ("", "no agent has reported tokens yet\n")
+
+
+def test_it_tells_the_price_of_a_landed_change_by_model_and_story(lab: Lab) -> None:
+    lab.accept(replace(task("a"), story="login"), replace(task("b"), story="login"))
+    for name, commit in (("a", "c" * 40), ("b", "d" * 40)):
+        lab.land(name, commit)
+        lab.write(WorkspaceArchived(TaskId(name), 1, "", usage=FIRST))
+    found = lab.run("cost", "--json").json
+    assert found["landed"] == 2
+    (story,) = found["by"]["story"]
+    assert (story["name"], story["attempts"], story["landed"]) == ("login", 2, 2)
+    assert "login  2 attempts, " in lab.run("cost", "--by", "story").out
+    assert "$0.50, 2 landed, $0.25 each" in lab.run("cost", "--by", "model").out
+    lab.write(TaskUndone(TaskId("a"), Commit("c" * 40), TaskId("undo-a")))
+    assert lab.run("cost", "--json").json["landed"] == 1

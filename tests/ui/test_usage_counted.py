@@ -4,11 +4,12 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import psutil
 import pytest
 
-from interlock.model.usage import Usage
+from interlock.model.usage import SETTINGS, Usage
 from tests.agents.model_server.conversation import usage_of
 from tests.agents.model_server.running import RunningModel, running_model
 from tests.engine.conftest import scratch
@@ -17,6 +18,8 @@ from tests.engine.scratch import WAIT, Background, Scratch
 __all__ = ["scratch"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.crash]
+
+PRICES = 'prices."tiny" = {input = 3, output = 15, cache_read = 0.3}\n'
 
 
 @pytest.fixture
@@ -40,6 +43,7 @@ def plan(scratch: Scratch, model: RunningModel, *tasks: str) -> None:
         )
         agents += f"  of-{name}: {{use: built-in, url: '{model.url(name)}/v1', model: tiny}}\n"
         lines += f"  {name}: {{goal: Make it, agent: of-{name}}}\n"
+    scratch.write(interlock__toml=PRICES)
     scratch.write(**{"task-graph__yaml": f"version: 1\nagents:\n{agents}tasks:\n{lines}"})
     scratch.commit()
 
@@ -50,14 +54,21 @@ def counted_by(model: RunningModel, *tasks: str) -> Usage:
     for task in tasks:
         for call in model.calls(task):
             told = usage_of(call.step)
-            total += Usage(told.input, told.output, told.cached, calls=1)
+            usd = ((told.input - told.cached) * 3 + told.cached * 0.3 + told.output * 15) / 1e6
+            total += Usage(told.input, told.output, told.cached, calls=1).priced(usd, SETTINGS)
     return total
 
 
 def told(document: dict[str, object]) -> Usage:
     found = document["usage"]
     assert isinstance(found, dict)
-    return Usage(**found)
+    return Usage(**found | {"priced_by": tuple(found["priced_by"])})
+
+
+def assert_same(one: Usage, other: Usage) -> None:
+    """To the cent and the token."""
+    assert replace(one, cost_usd=None) == replace(other, cost_usd=None)
+    assert one.cost_usd == pytest.approx(other.cost_usd)
 
 
 def at_the_gate(scratch: Scratch, model: RunningModel, calls: int) -> None:
@@ -103,7 +114,7 @@ def test_a_kill_loses_no_token(
 
     attempts = {fact["fact"]["attempt"] for fact in scratch.facts("SessionOpened")}
     assert len(attempts) > 1
-    assert told(scratch.status()) == counted_by(model, "t")
+    assert_same(told(scratch.status()), counted_by(model, "t"))
 
 
 def test_a_cancelled_task_is_paid_for(scratch: Scratch, model: RunningModel) -> None:
@@ -117,5 +128,5 @@ def test_a_cancelled_task_is_paid_for(scratch: Scratch, model: RunningModel) -> 
     running.wait()
 
     assert scratch.states() == {"t": "done", "u": "cancelled"}
-    assert told(scratch.status()) == counted_by(model, "t", "u")
-    assert told(json.loads(scratch.read("report", "--json"))) == counted_by(model, "t", "u")
+    assert_same(told(scratch.status()), counted_by(model, "t", "u"))
+    assert_same(told(json.loads(scratch.read("report", "--json"))), counted_by(model, "t", "u"))

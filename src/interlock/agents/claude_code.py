@@ -24,7 +24,8 @@ from interlock.model.error_words import of_status, of_text
 from interlock.model.moment import Moment
 from interlock.model.outcome import ErrorClass
 from interlock.model.process import Exit
-from interlock.model.session import Event, EventKind, Usage
+from interlock.model.session import Event, EventKind
+from interlock.model.usage import REPORTED, Usage
 
 RETRIES = 3
 """Enough for two refusals in a row; by itself it tries for minutes."""
@@ -271,7 +272,7 @@ def _spent(found: Json) -> Usage:
     used = found.item("usage")
     cached = used.number("cache_read_input_tokens")
     fresh = used.number("input_tokens") + used.number("cache_creation_input_tokens")
-    return Usage(fresh + cached, used.number("output_tokens"), cached, cost_usd=_cost(found))
+    return Usage(fresh + cached, used.number("output_tokens"), cached).priced(_cost(found), REPORTED)
 
 
 def _cost(found: Json) -> float | None:

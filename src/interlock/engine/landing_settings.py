@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from interlock.engine.notify_settings import NotifySettings
+from interlock.engine.money_settings import MoneySettings
 
 
 @dataclass(frozen=True, slots=True)
-class LandingSettings(NotifySettings):
+class LandingSettings(MoneySettings):
     """The remote, and where tested changes go."""
 
     fetch: bool = True

@@ -58,7 +58,7 @@ from interlock.plan import Graph, changes, parse
 from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
-from interlock.proxy import EgressProxy, ModelProxy, OpenGate, ProxyLimits
+from interlock.proxy import EgressProxy, ModelProxy, OpenGate, Prices, ProxyLimits
 from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.proxy.hosts import hosts_of
 from interlock.run.attempt_token import project_secret
@@ -197,6 +197,11 @@ class Project(Calls):
         return ProviderBrake(self.settings.model_hold_seconds) if self.settings.model_brake else None
 
     @cached_property
+    def prices(self) -> Prices:
+        """What tokens cost."""
+        return Prices(self.settings.prices)
+
+    @cached_property
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
         sockets = self.state_dir / "sockets"
@@ -204,7 +209,7 @@ class Project(Calls):
         limits = ProxyLimits(silence_seconds=self.settings.model_silence_seconds, server_fetches=fetches)
         hosts_of(self.settings.allow_hosts)  # one that makes no sense is said before anything starts
         return ProxyNetwork(
-            ModelProxy(os.environ, sockets, self.brake or OpenGate(), limits),
+            ModelProxy(os.environ, sockets, self.brake or OpenGate(), limits, self.prices),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,
@@ -227,6 +232,7 @@ class Project(Calls):
                 self.root,
             ),
             serve_tools,
+            self.prices,
             self.brake,
         )
         return Env(

@@ -21,13 +21,12 @@ import msgspec
 
 from interlock.engine.landing_settings import LandingSettings
 from interlock.engine.reserved import PROJECT_FILE, own_table
+from interlock.engine.setting_values import LEAST, TABLES, table_problem
 from interlock.engine.trust import OWN, Trust, Untrusted, Widening, of_setting, refuse_misplaced, trust_of
 from interlock.git.files import read_regular
 from interlock.model.durations import seconds_of
 from interlock.model.errors import UsageError
-from interlock.model.moment import Moment
 from interlock.model.nearest import nearest, suggest
-from interlock.model.task import ROLES
 from interlock.model.unwanted import MAX_FILE_BYTES
 
 FILE = "interlock.toml"
@@ -343,51 +342,14 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
         converted: object = msgspec.convert(value, type=field.type, strict=True)
     except msgspec.ValidationError as error:
         raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
-    for name, inner in converted.items() if isinstance(converted, dict) else ():
-        what, known, _ = TABLES[field.name]
-        if known and name not in known:
-            hint = suggest(name, known, f"the {what}s are {', '.join(known)}")
-            raise UsageError(f"{place}: there is no {what} `{name}`", hint)
-        if isinstance(inner, int) and inner < 1:
-            raise UsageError(
-                f"{place}: `{key}.{name}` cannot be {inner}: at least 1 is needed", _example(field)
-            )
+    if isinstance(converted, dict) and (found := table_problem(field.name, key, converted)):
+        raise UsageError(f"{place}: {found[0]}", found[1] or _example(field))
     least = LEAST.get(field.name)
     if least is not None and isinstance(converted, int | float) and converted < least:
         raise UsageError(
             f"{place}: `{key}` cannot be {value!r}: at least {least:g} is needed", _example(field)
         )
     return converted
-
-
-TABLES: dict[str, tuple[str, Sequence[str], str]] = {
-    "hooks": ("moment", tuple(Moment), '[hooks] and below it SessionEnd = ["my-command"]'),
-    "slots": ("role", ROLES, "slots = {worker = 8, critic = 2}"),
-    "review_by_category": ("category", (), 'review_by_category = {docs = "none"}'),
-}
-"""Settings that are tables: what their keys are called, the keys (none: any), and an example."""
-LEAST = {
-    "max_parallel": 1,
-    "lane_depth": 1,
-    "hook_timeout_seconds": 0.1,
-    "model_silence_seconds": 1,
-    "model_hold_seconds": 0,
-    "stale_after_seconds": 1,
-    "controller_lease_seconds": 1,
-    "keep_trash_days": 0,
-    "metrics_port": 0,
-    "lessons_held_out_percent": 0,
-    "log_limit_bytes": 4096,
-    "memory_limit_bytes": 0,
-    "process_limit": 0,
-    "disk_limit_bytes": 0,
-    "max_file_bytes": 0,
-    "fetch_every_seconds": 1,
-    "pull_request_poll_seconds": 1,
-    "pull_request_wait_seconds": 0,
-    "review_lines": 0,
-    "notify_every_seconds": 0,
-}
 
 
 def _example(field: Field[Any]) -> str:  # Any: a field of any type

@@ -23,6 +23,7 @@ HOMES = {
 }
 ACCOUNT = "login:"
 """The prefix of the name of an account that a program is logged in with; no host has such a port."""
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}|::1", re.ASCII)
 _ADDRESS = re.compile(r"(?P<scheme>https?)://(?:[^@/?#]*@)?(?P<netloc>[^/?#]+)", re.IGNORECASE)
 _HOST = re.compile(r"(?:\[(?P<bare>[\da-f:.]*)\]|(?P<name>[\w.-]*))(?::\d*)?", re.IGNORECASE | re.ASCII)
 
@@ -42,6 +43,12 @@ def own_server(agent: Agent) -> str:
     if agent.login or not wire:
         return ""
     return agent.url or (HOMES[Wire.OLLAMA].upstream if wire == Wire.OLLAMA else "")
+
+
+def is_local(wire: Wire, url: str) -> bool:
+    """Tell if the model runs on this machine, where no call costs anything."""
+    _, host = _parts(url or HOMES[wire].upstream)
+    return bool(_LOOPBACK.fullmatch(host))
 
 
 def is_account(provider: str) -> bool:

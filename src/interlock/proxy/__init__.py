@@ -8,6 +8,7 @@ from interlock.proxy.egress import EgressProxy
 from interlock.proxy.gate import CallTurn, Gate, OpenGate, Refused
 from interlock.proxy.model_proxy import ModelProxy
 from interlock.proxy.order import CallError, CallOutcome, Endpoint, EndpointOrder, ModelCall, ProxyLimits
+from interlock.proxy.prices import Prices
 from interlock.proxy.transcript import counts_beside
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ModelCall",
     "ModelProxy",
     "OpenGate",
+    "Prices",
     "ProxyLimits",
     "Refused",
     "counts_beside",

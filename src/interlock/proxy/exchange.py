@@ -27,6 +27,7 @@ from interlock.proxy.counting import AnswerTally, add_event, judged
 from interlock.proxy.headers import answered_on, asked_on
 from interlock.proxy.json_stream import Form, JsonStream, form_of
 from interlock.proxy.order import Allowance, CallError, CallOutcome, EndpointOrder, ProxyLimits
+from interlock.proxy.prices import Prices
 from interlock.proxy.request_check import AdmittedRequest, NotAllowed, credential, joined, upstream_of
 from interlock.proxy.routes import error_body
 
@@ -85,6 +86,9 @@ class Exchange:
     body: bytes
     environ: Mapping[str, str] = field(repr=False)
     limits: ProxyLimits
+    prices: Prices
+    model: str = ""
+    """The model that was asked for; its server may say another name."""
     status: int = 0
     trouble: CallError | None = None
     note: str = ""
@@ -110,8 +114,13 @@ class Exchange:
     @property
     def outcome(self) -> CallOutcome:
         """Return the outcome so far. A call that broke off may still have cost tokens."""
-        usage = self.tally.usage if self.sent and self.asked.route.generates else Usage()
+        usage = self._priced() if self.sent and self.asked.route.generates else Usage()
         return CallOutcome(self.status, usage, self.trouble, self.allowance)
+
+    def _priced(self) -> Usage:
+        tally, order = self.tally, self.order
+        models = (tally.model, self.model)
+        return self.prices.put_on(tally.usage, order.wire, order.upstream, models, tally.part("made"))
 
     async def answer(self, request: web.BaseRequest, session: ClientSession) -> web.StreamResponse:
         """Ask upstream and pass its answer on; what goes wrong is answered in the provider's own form."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from interlock.proxy.gate import Gate, OpenGate
 from interlock.proxy.order import Endpoint, EndpointOrder, ProxyLimits
+from interlock.proxy.prices import Prices
 from interlock.proxy.sockets import socket_path
 
 _OPEN = OpenGate()
@@ -16,12 +17,18 @@ class ModelProxy:
     """One for the process. `environ` is read at each call, so that a renewed credential is used."""
 
     def __init__(
-        self, environ: Mapping[str, str], folder: Path, gate: Gate = _OPEN, limits: ProxyLimits = _LIMITS
+        self,
+        environ: Mapping[str, str],
+        folder: Path,
+        gate: Gate = _OPEN,
+        limits: ProxyLimits = _LIMITS,
+        prices: Prices | None = None,
     ) -> None:
         self._environ = environ
         self._folder = folder
         self._gate = gate
         self._limits = limits
+        self._prices = prices or Prices()
 
     @asynccontextmanager
     async def open(self, order: EndpointOrder) -> AsyncIterator[Endpoint]:
@@ -30,5 +37,5 @@ class ModelProxy:
 
         with socket_path(self._folder, "m", self._environ) as path:
             endpoint = Endpoint(order, str(path), order.token) if order.token else Endpoint(order, str(path))
-            async with Serving(endpoint, self._environ, self._gate, self._limits).listening():
+            async with Serving(endpoint, self._environ, self._gate, self._limits, self._prices).listening():
                 yield endpoint

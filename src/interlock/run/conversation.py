@@ -23,6 +23,7 @@ from interlock.model.provider import provider_of
 from interlock.model.reason import Reason, Why
 from interlock.model.sandbox import Sandbox
 from interlock.model.session import Event, EventKind
+from interlock.model.usage import Usage
 from interlock.proxy.brake import Attendance
 from interlock.run.attempt_tools import AttemptTools
 from interlock.run.homes import Homes
@@ -141,7 +142,16 @@ class Conversation:
         reader = self._adapter.reader(context)
         self._dialogue = reader if isinstance(reader, Dialogue) else None
         events = self._log.with_suffix(".events.jsonl")
-        return SessionRecord(reader, events, self._options.clean, self._order.session, context.workspace)
+        clean, session = self._options.clean, self._order.session
+        return SessionRecord(reader, events, clean, session, context.workspace, self._priced)
+
+    def _priced(self, usage: Usage, model: str) -> Usage:
+        """Put a price on what a program used with its own account, if it names none. The proxy's counts have
+        theirs."""
+        agent, wire = self._order.agent, self._adapter.wire
+        if not agent.login or wire is None or usage.cost_usd is not None:
+            return usage
+        return self._options.prices.put_on(usage, wire, "", (model, agent.model))
 
     async def _settle(self, hooks: SessionHooks) -> None:
         await hooks.settle()
@@ -151,7 +161,10 @@ class Conversation:
 
     async def _way_to_model(self, stack: AsyncExitStack) -> Way:
         wire = Wire(self._order.agent.wire) if self._order.agent.wire else self._adapter.wire
-        if wire is None or self._order.agent.login:
+        if wire is None:
+            return Way()
+        if self._order.agent.login:
+            await asyncio.to_thread(self._options.prices.prepare)
             return Way()
         return await stack.enter_async_context(self._options.network.to_model(self._order, wire))
 

@@ -17,9 +17,8 @@ from interlock.model.outcome import Report
 from interlock.model.session import Event, EventKind, SessionNotes
 from interlock.model.shown import shown
 from interlock.model.task import TaskId
-from interlock.model.usage import Usage
+from interlock.model.usage import Usage, reconciled
 from interlock.proxy import counts_beside
-from interlock.run.outcome import reconciled
 from interlock.run.private_files import open_private
 
 DONE, ASKED = "done", "asked"
@@ -131,14 +130,14 @@ def _page(report: Report, reason: str, state_dir: Path, clean: Callable[[str], s
         kept=report.archived,
         files=(report.touched or tuple(heard.files))[:FILES_MOST],
         messages=said,
-        usage=report.usage or reconciled(heard.usage, _called(state_dir, report.task, report.attempt))[0],
+        usage=report.usage or reconciled(heard.usage, _called(state_dir, report.task, report.attempt)),
     )
 
 
 def spent(state_dir: Path, task: TaskId, attempt: int) -> Usage | None:
     """Return what an attempt has used, from what it left behind: its end may not have been seen."""
     heard = _Heard(state_dir / f"logs/{task}/{attempt}.events.jsonl")
-    return reconciled(heard.usage, _called(state_dir, task, attempt))[0]
+    return reconciled(heard.usage, _called(state_dir, task, attempt))
 
 
 def used_in_session(state_dir: Path, task: TaskId, attempt: int, session: str) -> Usage:

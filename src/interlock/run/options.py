@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
+from interlock.proxy import Prices
 from interlock.proxy.brake import ProviderBrake
 from interlock.run.attempt_tools import ServeTools
 from interlock.run.hooks import Hooks
@@ -25,5 +26,7 @@ class ExecutorOptions:
     """The user's commands that hear of sessions."""
     serve_tools: ServeTools | None = None
     """Serves the tools that agents may call; None: they have none of ours."""
+    prices: Prices = field(default_factory=Prices)
+    """Of what programs say that they have used with an account of their own."""
     brake: ProviderBrake | None = None
     """Hears of refusals from programs that are logged in with an account."""

@@ -19,7 +19,7 @@ from interlock.model.kinds import KINDS
 from interlock.model.outcome import ErrorClass, Order, Report
 from interlock.model.process import Ended, Exit
 from interlock.model.reason import Reason, Value, Why, said
-from interlock.model.session import Usage
+from interlock.model.usage import Usage, reconciled
 from interlock.proxy import CallError
 from interlock.run.network import ProxyRecord
 
@@ -47,7 +47,8 @@ def how_it_went(
     verdict = _limited(order, exited, verdict)
     if seen and seen.trouble:
         verdict = _explained(verdict, seen.trouble)
-    usage, note = reconciled(verdict.usage, seen.usage if seen else None)
+    counted = seen.usage if seen else None
+    note = _difference(verdict.usage, counted)
     report = replace(
         report,
         error=verdict.error,
@@ -56,7 +57,7 @@ def how_it_went(
         exit_code=exited.code,
         tail=exited.tail,
         seconds=exited.seconds,
-        usage=usage,
+        usage=reconciled(verdict.usage, counted),
         session=verdict.session,
         retry_after_seconds=verdict.retry_after_seconds,
         asks=verdict.asks if verdict.error is None else None,
@@ -84,17 +85,13 @@ def _explained(verdict: SessionVerdict, trouble: CallError) -> SessionVerdict:
     return replace(verdict, error=trouble.error, why=why, retry_after_seconds=pause)
 
 
-def reconciled(claimed: Usage | None, counted: Usage | None) -> tuple[Usage | None, Reason | None]:
-    """One count out of two, and a note if they differ. Money only the program may know."""
-    if counted is None or counted.calls == 0:
-        return claimed, None
-    if claimed is None:
-        return counted, None
-    cost = counted.cost_usd if counted.cost_usd is not None else claimed.cost_usd
+def _difference(claimed: Usage | None, counted: Usage | None) -> Reason | None:
+    """Note that the program and the proxy count differently."""
+    if claimed is None or counted is None or counted.calls == 0:
+        return None
     own, seen = ((count.input_tokens, count.output_tokens) for count in (claimed, counted))
     counts = {"input": own[0], "output": own[1], "seen_input": seen[0], "seen_output": seen[1]}
-    note = None if own == seen else Reason(Why.COUNTS_DIFFER, counts)
-    return replace(counted, cost_usd=cost), note
+    return None if own == seen else Reason(Why.COUNTS_DIFFER, counts)
 
 
 def _remedy(order: Order) -> Reason:

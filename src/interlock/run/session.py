@@ -19,6 +19,7 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.process import Exit
 from interlock.model.session import Event, EventKind
 from interlock.model.shown import shown
+from interlock.model.usage import Usage
 from interlock.run.question import Closing, is_asking
 
 EVENTS_BYTES = 64 << 20
@@ -34,9 +35,18 @@ class SessionRecord:
     """An agent's session so far."""
 
     def __init__(
-        self, reader: Reader, events: Path, clean: Callable[[str], str], session: str, root: str = ""
+        self,
+        reader: Reader,
+        events: Path,
+        clean: Callable[[str], str],
+        session: str,
+        root: str = "",
+        price: Callable[[Usage, str], Usage] = lambda usage, _model: usage,
     ) -> None:
         self.id = session
+        self._price = price
+        """Puts a price on what the program says it has used of a model."""
+        self._model = ""
         self.last_line = ""
         """The agent's action in words; the last line of output of a program that tells no events."""
         self._activity = Activity(root)
@@ -66,6 +76,7 @@ class SessionRecord:
 
     def take(self, events: Sequence[Event]) -> None:
         for raw in events:
+            self._model = raw.model or self._model
             event = self._kept(raw)
             self.id = event.session or self.id
             if said := self._activity.hear(event):
@@ -81,9 +92,11 @@ class SessionRecord:
         self._closing.ask(self._clean(question))
 
     def _kept(self, event: Event) -> Event:
-        return replace(
-            event, text=self._clean(event.text)[:TEXT_CHARS], path=self._clean(event.path)[:TEXT_CHARS]
-        )
+        text, path = (self._clean(each)[:TEXT_CHARS] for each in (event.text, event.path))
+        return replace(event, text=text, path=path, usage=self._priced(event.usage))
+
+    def _priced(self, usage: Usage | None) -> Usage | None:
+        return self._price(usage, self._model) if usage else usage
 
     def verdict(self, exited: Exit, left: Iterable[str]) -> SessionVerdict:
         """The program has ended: how did it go by its own account, and by what it was kept from."""
@@ -97,6 +110,7 @@ class SessionRecord:
             why=verdict.why.map_text(lambda text: shown(self._clean(text))) if verdict.why else None,
             session=verdict.session or self.id,
             denied=denied,
+            usage=self._priced(verdict.usage),
             asks=self._closing.asks("" if self._tail else self._clean(exited.tail)),
         )
 

@@ -7,7 +7,6 @@ four times a second.
 import json
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,7 +15,7 @@ from interlock.events.state import TaskState
 from interlock.model.activity import Activity
 from interlock.model.session import Event
 from interlock.model.shown import shown
-from interlock.model.usage import Usage
+from interlock.model.usage import Usage, reconciled
 from interlock.ui.attempt_files import attempt_file, open_regular
 from interlock.ui.queries.agents import AgentRow, AtWork, agent_row
 from interlock.ui.reading import Reading
@@ -99,9 +98,7 @@ class Attempt:
         self._told = event.usage or self._told
 
     def _used(self) -> Usage:
-        told = self._told or Usage()
-        # Only programs know prices, and only some of them.
-        return replace(self._counted, cost_usd=told.cost_usd) if self._counted else told
+        return reconciled(self._told, self._counted) or Usage()
 
     def _printed(self) -> float | None:
         """Return the time of the last output, by the clock of the disk."""

@@ -19,6 +19,12 @@ function Figure({ name, value, about }: { name: string; value: ReactNode; about:
 
 const percent = (part: number, whole: number) => `${Math.round((part / Math.max(1, whole)) * 100)} %`
 
+function aboutMoney({ usage }: CostDocument, landed: number): string {
+  const unknown = usage.unpriced_tokens ? `; ${short(usage.unpriced_tokens)} tokens of unknown price` : ""
+  const each = landed ? `${dollars((usage.cost_usd ?? 0) / landed)} per landed change` : "nothing landed yet"
+  return each + unknown
+}
+
 /** What was used, and what of it led nowhere. A figure without data is not drawn. */
 export function Figures({ cost, clutch }: { cost: CostDocument; clutch: Clutch }) {
   const tasks = usePicture(state => state.tasks)
@@ -34,11 +40,7 @@ export function Figures({ cost, clutch }: { cost: CostDocument; clutch: Clutch }
     <section className="strip" aria-label="All runs">
       <div className="cf">
         {usage.cost_usd !== null && (
-          <Figure
-            name="spent"
-            value={dollars(usage.cost_usd)}
-            about={landed ? `${dollars(usage.cost_usd / landed)} per landed change` : "as agents report it"}
-          />
+          <Figure name="spent" value={dollars(usage.cost_usd)} about={aboutMoney(cost, landed)} />
         )}
         <Figure
           name="tokens"

@@ -72,6 +72,6 @@ export const cost: View = {
   icon: "cost",
   key: "c",
   command: "interlock cost",
-  keys: [["1 2 3 4", "by agent, task, category, day"]],
+  keys: [["1 2 3 4 5 6", "by agent, task, model, category, day, story"]],
   Page,
 }

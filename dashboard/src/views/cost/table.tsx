@@ -9,23 +9,12 @@ import { Inert } from "../../parts/inert"
 import { dollars, short } from "../../parts/time"
 import { usePicture } from "../../store/picture"
 
-export const GROUPS = ["agent", "task", "category", "day"] as const
+export const GROUPS = ["agent", "task", "model", "category", "day", "story"] as const
 export type Group = (typeof GROUPS)[number]
 
-interface Row {
-  name: string
-  attempts: number
-  usage: Usage
-}
-
-function rowsOf(cost: CostDocument, by: Group): Row[] {
-  if (by === "task") return cost.tasks.map(each => ({ ...each, name: each.task }))
-  if (by === "category") return cost.categories.map(each => ({ ...each, name: each.category }))
-  if (by === "day") return cost.days.map(each => ({ ...each, name: each.day }))
-  return cost.agents.map(each => ({ ...each, name: each.agent }))
-}
-
 const SHOWN = 12
+const unpriced = (usage: Usage) =>
+  usage.unpriced_tokens ? `the price of ${short(usage.unpriced_tokens)} tokens is not known` : undefined
 const tokensOf = (usage: Usage) => usage.input_tokens + usage.output_tokens
 
 function TaskName({ name }: { name: string }) {
@@ -37,7 +26,7 @@ function TaskName({ name }: { name: string }) {
   )
 }
 
-/** The usage of agents, tasks, kinds of work or days, those that used most first. */
+/** The usage of agents, tasks, models, kinds of work, days or stories, those that used most first. */
 export function Table({
   cost,
   by,
@@ -48,7 +37,7 @@ export function Table({
   onGroup: (by: Group) => void
 }) {
   const [all, showAll] = useState(false)
-  const rows = rowsOf(cost, by)
+  const rows = cost.by[by] ?? []
   const shown = all ? rows : rows.slice(0, SHOWN)
   const most = Math.max(1, ...rows.map(row => tokensOf(row.usage)))
   const money = cost.usage.cost_usd !== null
@@ -85,6 +74,7 @@ export function Table({
             <th className="num hide-n">out</th>
             <th className="num">tokens</th>
             {money && <th className="num">spent</th>}
+            {money && <th className="num hide-n">per landing</th>}
             <th className="hide-n">
               <span className="vh">share</span>
             </th>
@@ -110,7 +100,15 @@ export function Table({
               <td className="num hide-n">{short(row.usage.output_tokens)}</td>
               <td className="num semi">{short(tokensOf(row.usage))}</td>
               {money && (
-                <td className="num">{row.usage.cost_usd === null ? "" : dollars(row.usage.cost_usd)}</td>
+                <td className="num" title={unpriced(row.usage)}>
+                  {row.usage.cost_usd === null ? "" : dollars(row.usage.cost_usd)}
+                  {row.usage.unpriced_tokens > 0 && "?"}
+                </td>
+              )}
+              {money && (
+                <td className="num dim hide-n">
+                  {row.usage.cost_usd !== null && row.landed > 0 && dollars(row.usage.cost_usd / row.landed)}
+                </td>
               )}
               <td className="share hide-n">
                 <span className="bar">

@@ -16,7 +16,8 @@ from acp.schema import (
 from acp.schema import Usage as TurnUsage
 
 from interlock.agents.json_lines import Json
-from interlock.model.session import Event, EventKind, Usage
+from interlock.model.session import Event, EventKind
+from interlock.model.usage import REPORTED, Usage
 
 MESSAGE_CHARS = 64_000
 CALLS_KEPT = 1_000
@@ -43,6 +44,8 @@ class UpdateReader:
         self._crumbs = ""
         self._calls: dict[str, _ToolCall] = {}
         self._usage = Usage()
+        self._cost_usd: float | None = None
+        """Of the session until now."""
         self.used_tools = False
 
     def update(self, said: SessionNotification) -> list[Event]:
@@ -54,11 +57,8 @@ class UpdateReader:
             case ToolCallStart() | ToolCallProgress() as call:
                 return [*self.message(), *self._progress(call)]
             case UsageUpdate(cost=cost) if cost is not None and cost.currency == "USD":
-                used = self._usage
-                self._usage = Usage(
-                    used.input_tokens, used.output_tokens, used.cached_tokens, used.calls, cost.amount
-                )
-                return [Event(EventKind.USAGE, usage=self._usage)]
+                self._cost_usd = cost.amount
+                return [self._used()]
             case _:
                 return []
 
@@ -73,7 +73,10 @@ class UpdateReader:
             return []
         cached = used.cached_read_tokens or 0
         self._usage += Usage(used.input_tokens, used.output_tokens, cached)
-        return [Event(EventKind.USAGE, usage=self._usage)]
+        return [self._used()]
+
+    def _used(self) -> Event:
+        return Event(EventKind.USAGE, usage=self._usage.priced(self._cost_usd, REPORTED))
 
     def asked(self, call: ToolCallUpdate, is_answered: bool) -> list[Event]:
         """Note a request for permission. Some programs mention the call here for the first time."""

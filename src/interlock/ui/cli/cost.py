@@ -1,6 +1,6 @@
 """`interlock cost`: the tokens and the money of agents, from the log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -13,18 +13,27 @@ from interlock.ui.cli.output import Invocation, note, paint, say_listing
 from interlock.ui.cli.session import opened, read
 from interlock.ui.plain import counted, inert
 from interlock.ui.queries.clutch import Decisions, clutch_view
-from interlock.ui.queries.spending import CostDocument, Spending, cost_document
+from interlock.ui.queries.spending import (
+    AGENT,
+    GROUPS,
+    MODEL,
+    STORY,
+    CostDocument,
+    GroupUsage,
+    Spending,
+    cost_document,
+)
 from interlock.ui.reading import all_rows
 from interlock.ui.words.reasons import with_reasons
 
 SHOWN = 20
-GROUPS = ("agent", "task", "category", "day")
+UNNAMED = {MODEL: "(chosen by the agent program)", STORY: "(no story)"}
 
 
 @cli_command("cost")
-@click.option("--by", type=click.Choice(GROUPS), default="agent", help="What the figures are added up for.")
+@click.option("--by", type=click.Choice(GROUPS), default=AGENT, help="What the figures are added up for.")
 async def cost_command(invocation: Invocation, by: str) -> None:
-    """Show the tokens of agents, and the money where an agent reports it, over all runs.
+    """Show the tokens and the money of agents over all runs, and the money for each landed change.
 
     For example: interlock cost --by task
     """
@@ -41,30 +50,42 @@ async def cost_command(invocation: Invocation, by: str) -> None:
 
 
 def _lines(found: CostDocument, by: str) -> Iterator[str]:
-    rows = _rows(found, by)
-    if not rows:
+    rows = found.by[by]
+    if not any(row.attempts for row in rows):
         note("no agent has reported tokens yet")
         return
-    yield f"{paint('all', 'cyan')}  {_usage(found.usage)}"
-    width = max(len(name) for name, _, _ in rows[:SHOWN])
-    for name, attempts, usage in rows[:SHOWN]:
-        yield f"{name:{width}}  {counted(attempts, 'attempt')}, {_usage(usage)}"
+    yield f"{paint('all', 'cyan')}  {_used(found.usage, found.landed)}"
+    names = [inert(row.name) or UNNAMED.get(by, "unknown") for row in rows[:SHOWN]]
+    width = max(map(len, names))
+    for name, row in zip(names, rows, strict=False):
+        yield f"{name:{width}}  {_row(row)}"
     if len(rows) > SHOWN:
         note(f"{len(rows) - SHOWN} more: interlock cost --by {by} --json")
+    if found.uncounted:
+        note(f"{counted(found.uncounted, 'attempt')} more told no usage")
+    if found.usage.unpriced_tokens:
+        tokens = short_count(found.usage.unpriced_tokens)
+        note(f"the price of {tokens} tokens is not known; the setting `prices` gives models a price")
 
 
-def _rows(found: CostDocument, by: str) -> Sequence[tuple[str, int, Usage]]:
-    if by == "task":
-        return [(each.task, each.attempts, each.usage) for each in found.tasks]
-    if by == "category":
-        return [(inert(each.category), each.attempts, each.usage) for each in found.categories]
-    if by == "day":
-        return [(each.day, each.attempts, each.usage) for each in found.days]
-    return [(inert(each.agent), each.attempts, each.usage) for each in found.agents]
+def _row(row: GroupUsage) -> str:
+    return f"{counted(row.attempts, 'attempt')}, {_used(row.usage, row.landed)}"
 
 
-def _usage(usage: Usage) -> str:
+def _used(usage: Usage, landed: int) -> str:
     cached = f" ({short_count(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    cost = f", {money(usage.cost_usd)}" if usage.cost_usd is not None else ""
     tokens = f"{short_count(usage.input_tokens)} tokens in{cached}, {short_count(usage.output_tokens)} out"
-    return f"{tokens}, {counted(usage.calls, 'call')}{cost}"
+    parts = [tokens, counted(usage.calls, "call"), _money(usage)]
+    if landed:
+        each = f", {money(usage.cost_usd / landed)} each" if usage.cost_usd is not None else ""
+        parts.append(f"{landed} landed{each}")
+    return ", ".join(filter(None, parts))
+
+
+def _money(usage: Usage) -> str:
+    if usage.cost_usd is None:
+        return "price unknown" if usage.tokens else ""
+    more = (
+        f" and {short_count(usage.unpriced_tokens)} tokens of unknown price" if usage.unpriced_tokens else ""
+    )
+    return money(usage.cost_usd) + more

@@ -1,10 +1,10 @@
-"""Tokens and money by task, agent, kind of work, day and attempt."""
+"""Tokens and money by task, agent, model, kind of work, day, story and attempt."""
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from interlock.engine.slots import agents_at_work
 from interlock.events import facts as f
 from interlock.events.record import Recorded
 from interlock.events.state import OTHER, State
@@ -14,8 +14,11 @@ from interlock.model.usage import Usage
 
 MOST_ATTEMPTS = 500
 """The newest that are listed one by one."""
-MOST_TASKS = 500
-"""Those with most tokens that are listed; `task_count` has the number of all."""
+MOST_ROWS = 500
+"""Those with most tokens that are listed; `task_count` has the number of all tasks."""
+AGENT, TASK, MODEL, CATEGORY, DAY, STORY = GROUPS = ("agent", "task", "model", "category", "day", "story")
+"""What the figures are added up for. A day is like `2026-11-19`, in the time zone of the machine that reads.
+A model is that of the task graph, or empty: the agent program chose it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,40 +34,14 @@ class AttemptUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentUsage:
-    """The usage of all attempts of an agent."""
+class GroupUsage:
+    """The usage of all attempts of an agent, a task, a model ..., and what came of them."""
 
-    agent: str
+    name: str
     attempts: int
     usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class TaskUsage:
-    """The usage of all attempts of a task."""
-
-    task: str
-    attempts: int
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class CategoryUsage:
-    """The usage of all attempts on one kind of work."""
-
-    category: str
-    attempts: int
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
-class DayUsage:
-    """The usage of all attempts that ended on one day."""
-
-    day: str
-    """`2026-11-19`, in the time zone of the machine that says so."""
-    attempts: int
-    usage: Usage
+    landed: int
+    """Its landed changes that were not undone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +50,15 @@ class CostDocument:
 
     usage: Usage
     """Of all attempts of all tasks."""
+    landed: int
+    """Landed changes that were not undone."""
+    uncounted: int
+    """Attempts that ended and told no usage: no call passed the proxy, and the program said nothing."""
     task_count: int
     """Number of tasks with an attempt that was counted."""
-    tasks: list[TaskUsage]
-    agents: list[AgentUsage]
-    categories: list[CategoryUsage]
-    days: list[DayUsage]
-    """The newest first."""
+    by: dict[str, list[GroupUsage]]
+    """For each of `agent`, `task`, `model`, `category`, `day` and `story`: those with most tokens first, the
+    newest day first."""
     attempts: list[AttemptUsage]
     clutch: dict[str, object]
     """As `interlock clutch --json` has it."""
@@ -88,60 +67,108 @@ class CostDocument:
 
 @dataclass(slots=True)
 class Total:
-    """The usage of some attempts."""
+    """The usage of some attempts, and the number of landings."""
 
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
+    landed: int = 0
 
     def add(self, usage: Usage) -> None:
         self.attempts += 1
         self.usage = self.usage + usage
 
-    @property
-    def tokens(self) -> int:
-        return self.usage.input_tokens + self.usage.output_tokens
+
+@dataclass(slots=True)
+class _Known:
+    """A task, as far as the rows tell."""
+
+    category: str = ""
+    story: str = ""
+    agent: str = ""
+    model: str = ""
+    counted: int = 0
+    """The last attempt that was counted."""
+    landing: tuple[tuple[str, str], ...] = ()
+    """The group and name of each total that counts its landing."""
 
 
 @dataclass(slots=True)
 class Spending:
     """Usage as it is read from a log, each attempt counted once, as the fold does."""
 
-    counted: dict[TaskId, int] = field(default_factory=dict)
-    agents_of: dict[TaskId, str] = field(default_factory=dict)
-    categories_of: dict[TaskId, str] = field(default_factory=dict)
-    by_agent: dict[str, Total] = field(default_factory=dict)
-    by_task: dict[str, Total] = field(default_factory=dict)
-    by_category: dict[str, Total] = field(default_factory=dict)
-    by_day: dict[str, Total] = field(default_factory=dict)
+    tasks: dict[TaskId, _Known] = field(default_factory=dict)
+    by: dict[str, dict[str, Total]] = field(default_factory=lambda: {group: {} for group in GROUPS})
     newest: deque[AttemptUsage] = field(default_factory=lambda: deque(maxlen=MOST_ATTEMPTS))
+    started: int = 0
+    """Attempts of agents."""
 
     def add(self, row: Recorded) -> None:
-        if row.kind == f.PhaseStarted.__name__ and isinstance(fact := row.fact, f.PhaseStarted):
-            self.agents_of[fact.task] = fact.agent or self.agents_of.get(fact.task, "")
-        elif row.kind == f.TaskAccepted.__name__ and isinstance(fact := row.fact, f.TaskAccepted):
-            self.categories_of[fact.task.id] = fact.task.category
-        elif row.kind == f.TaskEstimated.__name__ and isinstance(fact := row.fact, f.TaskEstimated):
-            self.categories_of[fact.task] = fact.forecast.category
+        if row.kind in _ABOUT:
+            self._learn(row)
         elif '"usage":{' in row.body and isinstance(fact := row.fact, f.PhaseFact | f.WorkspaceArchived):
             usage = getattr(fact, "usage", None)
-            if isinstance(usage, Usage) and fact.attempt > self.counted.get(fact.task, 0):
-                self.counted[fact.task] = fact.attempt
-                self._count(fact, usage, row.time)
+            if isinstance(usage, Usage) and fact.attempt > self._known(fact.task).counted:
+                self._count(fact.task, fact.attempt, usage, row.time)
 
     @property
     def total(self) -> Usage:
-        return sum((task.usage for task in self.by_task.values()), Usage())
+        return sum((task.usage for task in self.by[TASK].values()), Usage())
 
-    def _count(self, fact: f.PhaseFact | f.WorkspaceArchived, usage: Usage, time: float) -> None:
-        agent = self.agents_of.get(fact.task, "")
-        self.newest.append(AttemptUsage(fact.task, fact.attempt, agent, time, usage))
-        for totals, name in (
-            (self.by_agent, agent),
-            (self.by_task, fact.task),
-            (self.by_category, self.categories_of.get(fact.task) or OTHER),
-            (self.by_day, day_of(time)),
-        ):
-            totals.setdefault(name, Total()).add(usage)
+    @property
+    def landed(self) -> int:
+        return sum(task.landed for task in self.by[TASK].values())
+
+    def _known(self, task: TaskId) -> _Known:
+        return self.tasks.setdefault(task, _Known())
+
+    def _learn(self, row: Recorded) -> None:
+        match row.fact:
+            case f.PhaseStarted(task=task, agent=agent) if agent:
+                self._known(task).agent = agent
+                self.started += 1
+            case f.SessionOpened(task=task, model=model):
+                self._known(task).model = model
+            case f.TaskAccepted(task=spec):
+                known = self._known(spec.id)
+                known.category, known.story = spec.category, spec.story
+            case f.TaskEstimated(task=task, forecast=forecast):
+                self._known(task).category = forecast.category
+            case f.Landed(task=task) | f.LandingSeen(task=task):
+                self._land(self._known(task), task, row.time)
+            case f.LandingLost(task=task) | f.TaskUndone(task=task) | f.TaskReopened(task=task):
+                self._unland(self._known(task))
+
+    def _names(self, known: _Known, task: str, time: float) -> tuple[tuple[str, str], ...]:
+        category = known.category or OTHER
+        names = (known.agent, task, known.model, category, day_of(time), known.story)
+        return tuple(zip(GROUPS, names, strict=True))
+
+    def _land(self, known: _Known, task: TaskId, time: float) -> None:
+        self._unland(known)
+        known.landing = self._names(known, task, time)
+        for group, name in known.landing:
+            self.by[group].setdefault(name, Total()).landed += 1
+
+    def _unland(self, known: _Known) -> None:
+        for group, name in known.landing:
+            self.by[group][name].landed -= 1
+        known.landing = ()
+
+    def _count(self, task: TaskId, attempt: int, usage: Usage, time: float) -> None:
+        known = self._known(task)
+        known.counted = attempt
+        self.newest.append(AttemptUsage(task, attempt, known.agent, time, usage))
+        for group, name in self._names(known, task, time):
+            self.by[group].setdefault(name, Total()).add(usage)
+
+
+_ABOUT = frozenset(
+    kind.__name__
+    for kind in (
+        *(f.PhaseStarted, f.SessionOpened, f.TaskAccepted, f.TaskEstimated, f.Landed, f.LandingSeen),
+        *(f.LandingLost, f.TaskUndone, f.TaskReopened),
+    )
+)
 
 
 def day_of(time: float) -> str:
@@ -150,20 +177,22 @@ def day_of(time: float) -> str:
 
 
 def cost_document(state: State, spending: Spending, clutch: dict[str, object], now: float) -> CostDocument:
-    days = sorted(spending.by_day.items(), reverse=True)
+    counted = sum(total.attempts for total in spending.by[TASK].values())
     return CostDocument(
         usage=state.used,
-        task_count=len(spending.by_task),
-        tasks=[TaskUsage(*row) for row in _most(spending.by_task)][:MOST_TASKS],
-        agents=[AgentUsage(*row) for row in _most(spending.by_agent)],
-        categories=[CategoryUsage(*row) for row in _most(spending.by_category)],
-        days=[DayUsage(day, total.attempts, total.usage) for day, total in days],
+        landed=spending.landed,
+        uncounted=max(0, spending.started - counted - agents_at_work(state)),
+        task_count=sum(bool(total.attempts) for total in spending.by[TASK].values()),
+        by={group: _rows(group, totals) for group, totals in spending.by.items()},
         attempts=list(reversed(spending.newest)),
         clutch=clutch,
         time=now,
     )
 
 
-def _most(totals: dict[str, Total]) -> Iterable[tuple[str, int, Usage]]:
-    ordered = sorted(totals.items(), key=lambda each: (-each[1].tokens, each[0]))
-    return ((name, total.attempts, total.usage) for name, total in ordered)
+def _rows(group: str, totals: dict[str, Total]) -> list[GroupUsage]:
+    rows = [GroupUsage(name, one.attempts, one.usage, one.landed) for name, one in totals.items()]
+    counted = [row for row in rows if row.attempts or row.landed]
+    if group == DAY:
+        return sorted(counted, key=lambda row: row.name, reverse=True)
+    return sorted(counted, key=lambda row: (-row.usage.tokens, row.name))[:MOST_ROWS]
