@@ -1,6 +1,9 @@
 """The host brake (P6): memory first, processors where nobody said a number, and never below one."""
 
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from interlock.engine.host import (
     SESSION_BYTES,
@@ -14,6 +17,7 @@ from interlock.engine.host import (
 from interlock.events.state_parts import Limit
 from interlock.learn.clutch import Brake
 from interlock.model.reason import Reason, Why
+from tests.engine.scratch import INTERLOCK, WAIT, Background, Scratch
 
 TOTAL = 32 << 30
 LOAD = Load(busy=3, most=8, before=None)
@@ -100,3 +104,36 @@ def test_this_machine_can_be_read() -> None:
     assert 0 <= reading.available_bytes <= reading.total_bytes
     assert 0 <= reading.cpu_stalled <= 1
     assert 1 <= safe_most(reading) <= 30
+
+
+def test_no_further_agent_starts_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
+    """What `disk_reserve_bytes` is for; no disk has an exbibyte free."""
+    full = LocalHost(tmp_path, disk_reserve_bytes=1 << 60).read()
+    step = host_step(replace(full, total_bytes=0, memory_stalled=0.0), Load(3, 8, None), 100.0)
+    assert step is not None
+    assert (step.agents, step.brake, step.why.cause) == (
+        3,
+        Brake.HOST,
+        Reason(Why.DISK_LOW, {"free_bytes": full.disk_free_bytes, "reserve_bytes": 1 << 60}),
+    )
+    assert not LocalHost(tmp_path, disk_reserve_bytes=1).read().is_disk_low
+    assert not LocalHost(tmp_path / "gone", disk_reserve_bytes=1 << 60).read().is_disk_low
+
+
+@pytest.mark.slow
+def test_a_run_on_a_nearly_full_disk_works_on_one_task_at_a_time_and_says_why(
+    scratch: Scratch, gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INTERLOCK_DISK_RESERVE_BYTES", str(10**17))
+    scratch.graph("  a: {goal: x}\n  b: {goal: y}\n", WAIT.format(gate=gate) + "\ndate > $INTERLOCK_TASK_ID")
+    run = Background([*INTERLOCK, "run"], scratch.root, scratch.env | {"INTERLOCK_HOST_BRAKE": "true"})
+    scratch.started.append(run)
+    run.wait_for_line("of the disk are free")
+    run.wait_for_line("implement started")
+    shown = scratch.read("status")
+    assert "clutch: 1 in all (host: only" in shown
+    assert "`interlock gc` makes room" in shown
+    assert scratch.status()["counts"]["running"] == 1
+    assert "below the reserve" in scratch.interlock("doctor", "--no-checks", code=None)
+    gate.touch()
+    assert run.wait() == 0

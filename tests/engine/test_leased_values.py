@@ -1,4 +1,4 @@
-"""Values of leases, in agents and checks, through the real command (FIELD 9; docs/how-to/environments.md)."""
+"""Values of leases, in agents and checks, through the real command (D6, FIELD 9)."""
 
 import json
 from pathlib import Path
@@ -102,5 +102,5 @@ def test_the_plan_counts_leases(scratch: Scratch) -> None:
     with_leases(scratch, "{gpu: {count: 2}}", tasks, "true")
     found: dict[str, Any] = json.loads(scratch.read("plan", "--json", "--max-parallel", "4"))
     assert found["analysis"]["makespan_seconds"] == found["analysis"]["lower_bound_seconds"] == 1200
-    assert found["graph"]["leases"] == [{"name": "gpu", "count": 2, "first": 0}]
+    assert found["graph"]["leases"] == [{"name": "gpu", "count": 2, "first": 0, "template": ""}]
     scratch.interlock("plan", code=0)

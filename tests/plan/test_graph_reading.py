@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from interlock.model.leases import Leasable
+from interlock.model.leases import Leasable, Leased, variables
 from interlock.model.task import PIPELINE, Agent, Task, TaskId
 from interlock.plan import GraphProblems, json_schema, parse
 from interlock.plan.problem import Notes
@@ -279,6 +279,9 @@ def test_what_leases_declares_is_counted_and_other_uses_are_names() -> None:
         ("{P: {}}", "", "P"),
         ("{p: {}}", "['p:a', 'p:b']", "this uses 2 of `p`, and there are 1"),
         ("{p: {count: 9}}", "['p:a-b', 'p:a_b']", "would both be in P_A_B"),
+        ("{p: {template: t, range: 1-2}}", "", "`template` and `range` exclude each other"),
+        ("{p: {template: 'a b'}}", "", "template"),
+        ("{p: {template: t}, q: {template: u}}", "[p, q]", "`q` and `p` would both be in DATABASE_URL"),
         ("{p: {}}", "['p:']", "`p:` has no name after the colon"),
         ("{p: {}}", "['p:$(id)']", "has no name after the colon"),
     ],
@@ -288,3 +291,25 @@ def test_leases_that_cannot_work_are_refused(leases: str, uses: str, said: str) 
     with pytest.raises(GraphProblems) as refused:
         parse(text, "g")
     assert said in str(refused.value)
+
+
+def test_databases_are_twenty_copies_of_a_template_or_as_many_as_it_says() -> None:
+    text = f"{HEAD}leases: {{db: {{template: app}}, few: {{template: app, count: 2}}}}\ntasks: {{}}\n"
+    db, few = parse(text, "g").leases
+    assert (db.count, db.template, few.count) == (20, "app", 2)
+    assert list(few.values()) == ["app/0", "app/1"]
+    assert [few.has(value) for value in ("app/1", "app/2", "1", "other/1", "app/01")] == [True, *[False] * 4]
+    assert variables([Leased("db", "app/3"), Leased("few:audit", "app/0"), Leased("port:web", "3000")]) == {
+        "DATABASE_URL": "app/3",
+        "DATABASE_URL_AUDIT": "app/0",
+        "PORT_WEB": "3000",
+    }
+
+
+def test_a_service_needs_a_task_that_uses_its_port() -> None:
+    part = f"{HEAD}{LEASES}services: {{redis: redis-server --port $PORT_REDIS}}\n"
+    graph = parse(part + "tasks: {a: {goal: x, uses: ['port:redis']}}\n", "g")
+    assert graph.services == {"redis": "redis-server --port $PORT_REDIS"}
+    with pytest.raises(GraphProblems) as refused:
+        parse(part + "tasks: {a: {goal: x, uses: ['port:web']}}\n", "g")
+    assert "no task uses `port:redis`, so the service `redis` would never start" in str(refused.value)

@@ -1,6 +1,6 @@
 """A network for attempts that have no model and reach no host."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -18,13 +18,17 @@ class NoNetwork:
         yield Way()
 
     @asynccontextmanager
-    async def to_hosts(self, _order: Order, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+    async def to_hosts(self, _name: str, _hosts: tuple[str, ...]) -> AsyncIterator[Way]:
         yield Way()
 
     @asynccontextmanager
     async def to_tools(
         self, _serve: Callable[[Path, str], AbstractAsyncContextManager[None]]
     ) -> AsyncIterator[Way]:
+        yield Way()
+
+    @asynccontextmanager
+    async def to_databases(self, _variables: Mapping[str, str]) -> AsyncIterator[Way]:
         yield Way()
 
     @asynccontextmanager

@@ -244,3 +244,54 @@ def test_a_red_check_that_cannot_be_judged_test_by_test_is_not_called_usable() -
     red = CheckResult("pytest -x", 1, suite=stops)
     assert check_finding(red).health is Health.BAD and "remove it" in check_finding(red).text
     assert not in_words(red).is_usable and "remove it" in in_words(red).text
+
+
+def records(lab: Lab, name: str, days: int, size: int = 100) -> list[Path]:
+    """The outputs of a task and the evidence of its checks."""
+    found = []
+    for path in (Path("logs") / name, Path("evidence") / name / "1-1"):
+        folder = lab.root / ".git/interlock" / path
+        folder.mkdir(parents=True)
+        (folder / "1.log").write_text("x" * size)
+        old = folder.stat().st_mtime - days * DAY
+        for each in (folder / "1.log", folder):
+            os.utime(each, (old, old))
+        found.append(folder)
+    return found
+
+
+def test_old_records_of_tasks_that_are_over_go_and_all_others_stay(lab: Lab) -> None:
+    lab.accept(task("failed"), task("lately"), task("waiting"), task("kept"))
+    for name in ("failed", "lately", "kept"):
+        lab.fail(name, "no idea")
+    trashed(lab, "kept-1-17", kept=False, days=100)  # its work is not in the repository
+    old, young = records(lab, "failed", 91), records(lab, "lately", 89)
+    needed = [*records(lab, "waiting", 91), *records(lab, "kept", 91)]
+    log = Path(lab.log).read_bytes()
+    assert f"would remove {old[0]}" in lab.run("gc", "--dry-run").out
+    assert all(map(Path.exists, old))
+    lab.run("gc", "--older-than", "0s")
+    assert [path.exists() for path in (*old, *young)] == [False, False, True, True]
+    removed = lab.run("gc", "--records-older-than", "1d", "--json").json["removed"]
+    assert [(left["path"], left["state"]) for left in removed] == [(str(path), "records") for path in young]
+    assert all(map(Path.exists, needed))
+    assert Path(lab.log).read_bytes() == log
+    assert lab.run("show", "failed").code == 0
+    assert lab.run("logs", "failed").code != 70  # an answer, and no defect
+
+
+def test_beyond_a_size_the_oldest_records_go_but_none_of_today(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.accept(task("first"), task("second"), task("today"))
+    for name in ("first", "second", "today"):
+        lab.fail(name, "no idea")
+    first, second, today = (
+        records(lab, name, days, 400_000) for name, days in (("first", 9), ("second", 8), ("today", 0))
+    )
+    monkeypatch.setenv("INTERLOCK_RECORD_LIMIT_BYTES", "1700000")
+    lab.run("gc")
+    assert [path.exists() for path in (*first, *second, *today)] == [False, False, *[True] * 4]
+    monkeypatch.setenv("INTERLOCK_RECORD_LIMIT_BYTES", "1")
+    lab.run("gc")
+    assert [path.exists() for path in (*second, *today)] == [False, False, True, True]

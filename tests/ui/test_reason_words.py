@@ -253,6 +253,10 @@ SENTENCES: list[tuple[Reason, str]] = [
         "its work cannot be imported: no space left; its workspace is kept at /w/a",
     ),
     (of(Why.NOT_REMOVED, path="/w/a", text="busy"), "its workspace /w/a could not be removed: busy"),
+    (
+        of(Why.NOT_TORN_DOWN, command="make down", how="exited 2", text="no such container"),
+        "its teardown `make down` exited 2: no such container",
+    ),
     (of(Why.LOG_IN, use="codex"), "log in with codex again, as the user who runs Interlock"),
     (of(Why.GET_KEY, variable="OPENAI_API_KEY", agent="bot"), "set OPENAI_API_KEY to a valid key"),
     (
@@ -353,6 +357,10 @@ SENTENCES: list[tuple[Reason, str]] = [
     (
         of(Why.HOST_BUSY, cause=of(Why.STALLED, resource="processor", share=0.97, seconds=60)),
         "programs waited for a processor 97% of the last minute: no more at once until that improves",
+    ),
+    (
+        of(Why.DISK_LOW, free_bytes=2**30, reserve_bytes=2**31),
+        "only 1.0 GiB of the disk are free (reserve: 2.0 GiB); `interlock gc` makes room",
     ),
     (
         of(Why.MEMORY_LOW, free_bytes=2**30, total_bytes=2**34),

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from interlock.engine.environments import GraphCommands
 from interlock.engine.settings import Settings
 from interlock.engine.setups import Setups
 from interlock.git.place import Place
@@ -52,6 +53,8 @@ class Surroundings(Protocol):
     @property
     def setups(self) -> Setups: ...
     @property
+    def graph_commands(self) -> GraphCommands: ...
+    @property
     def workspaces(self) -> Beside: ...
     @property
     def place(self) -> Place: ...
@@ -85,6 +88,7 @@ def _digest(project: Surroundings, beside: str) -> str:
         *(f"{name}={value}" for name, value in sorted(seen.items()) if name not in _SESSION),
         repr(project.limits),
         *((*setup.run, *setup.key) if setup else ()),
+        project.graph_commands.digest,
         *(f"{name}={place.settings.get(name)}" for name in BYTES),
         _mark(place.common_dir / "info/attributes"),
         *(_mark(project.root / name) for name in (*LOCKS, *(setup.key if setup else ()))),

@@ -1,7 +1,7 @@
 """Measures the memory and processors left, and the number of agents that is enough for (the host brake).
 
 Rules:
-1. Memory that runs short ends programs, so it always counts. Processors that are waited for only make
+1. Memory and disk that run short end programs, so they always count. Processors that are waited for only make
    all programs slow, so they count where no person has set the number of agents.
 2. It falls at once and rises by one after `SETTLE_SECONDS` of calm: what an agent takes shows only later.
 3. It ends no agent, and never goes below one.
@@ -46,6 +46,14 @@ class HostReading:
     memory_stalled: float = 0.0
     cpu_stalled: float = 0.0
     cores: int = 1
+    disk_free_bytes: int = 0
+    """On the disk of the workspaces."""
+    disk_reserve_bytes: int = 0
+    """With less than this free, no further agent starts. 0: there is no limit, or the disk is unknown."""
+
+    @property
+    def is_disk_low(self) -> bool:
+        return self.disk_free_bytes < self.disk_reserve_bytes
 
     @property
     def room(self) -> int:
@@ -80,6 +88,11 @@ class IdleHost:
 class LocalHost:
     """This machine, by the figures of the kernel."""
 
+    def __init__(self, folder: Path | None = None, disk_reserve_bytes: int = 0) -> None:
+        """`folder`: the one with the workspaces."""
+        self._folder = folder
+        self._reserve = disk_reserve_bytes
+
     def read(self) -> HostReading:
         memory = _meminfo()
         return HostReading(
@@ -88,7 +101,18 @@ class LocalHost:
             _pressure("memory", "avg10"),
             _pressure("cpu", "avg60") if sys.platform == "linux" else _load_pressure(),
             os.cpu_count() or 1,
+            *self._disk(),
         )
+
+    def _disk(self) -> tuple[int, int]:
+        """Return the free space and the reserve; nothing where the folder cannot be looked at."""
+        if not self._reserve or self._folder is None:
+            return 0, 0
+        try:
+            found = os.statvfs(self._folder)
+        except OSError:
+            return 0, 0
+        return found.f_bavail * found.f_frsize, self._reserve
 
 
 def safe_most(reading: HostReading) -> int:
@@ -132,6 +156,9 @@ def host_step(reading: HostReading, load: Load, now: float) -> Advice | None:
 
 
 def _trouble(reading: HostReading, load: Load) -> Reason | None:
+    if reading.is_disk_low:
+        sizes = {"free_bytes": reading.disk_free_bytes, "reserve_bytes": reading.disk_reserve_bytes}
+        return Reason(Why.DISK_LOW, sizes)
     if reading.room < 1:
         sizes = {"free_bytes": reading.available_bytes, "total_bytes": reading.total_bytes}
         return Reason(Why.MEMORY_LOW, sizes)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from interlock.engine.notify_settings import NotifySettings
+from interlock.engine.room_settings import RoomSettings
 
 
 @dataclass(frozen=True, slots=True)
-class MoneySettings(NotifySettings):
+class MoneySettings(RoomSettings):
     """What tokens cost."""
 
     prices: dict[str, dict[str, float]] = field(default_factory=dict)

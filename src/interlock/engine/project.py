@@ -11,11 +11,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from interlock.engine.calls import Calls
 from interlock.engine.canary import make_canaries
 from interlock.engine.env import Env
 from interlock.engine.environment import reusable
+from interlock.engine.environments import GraphCommands, databases_of, refuse_without_server
+from interlock.engine.graph_file import GraphFile
 from interlock.engine.host import Host, IdleHost, LocalHost
 from interlock.engine.identity import is_dead, new_incarnation
 from interlock.engine.ledger import SNAPSHOT_EVERY, Tell
@@ -69,6 +72,10 @@ from interlock.run.options import ExecutorOptions
 from interlock.run.proxied import ProxyNetwork, check_key
 from interlock.store import Store, open_store
 from interlock.verify.checker import LocalChecker
+from interlock.verify.protocol import Beside
+
+if TYPE_CHECKING:
+    from interlock.store.databases import Databases
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,8 @@ class Project(Calls):
     trust: Trust = field(default_factory=Trust)
     asked: tuple[Widening, ...] = ()
     """Values of the settings that widen the sandbox."""
+    graph_commands: GraphCommands = field(default_factory=GraphCommands)
+    """Commands of the graph that was read last."""
 
     @property
     def root(self) -> Path:
@@ -173,8 +182,15 @@ class Project(Calls):
             self.state_dir,
             self.settings.pass_env,
             at_once=self.lane_depth,
-            prepare=self.setups.ensure,
+            beside=Beside(
+                self.setups.ensure, self.network.to_databases, lambda: self.graph_commands.services
+            ),
         )
+
+    @cached_property
+    def databases(self) -> "Databases | None":
+        """Makes databases for attempts and checks."""
+        return databases_of(self.settings, self.place)
 
     @cached_property
     def resolver(self) -> Resolver:
@@ -215,6 +231,7 @@ class Project(Calls):
             self.processes.sandbox.alone,
             self.settings.allow_hosts,
             self.settings.key_hosts,
+            self.databases,
             project_secret(self.state_dir),
         )
 
@@ -234,6 +251,7 @@ class Project(Calls):
             serve_tools,
             self.prices,
             self.brake,
+            lambda: self.graph_commands.teardown,
         )
         return Env(
             self.store,
@@ -273,7 +291,9 @@ class Project(Calls):
     @property
     def host(self) -> Host:
         """The machine that agents run on."""
-        return LocalHost() if self.settings.host_brake else IdleHost()
+        if not self.settings.host_brake:
+            return IdleHost()
+        return LocalHost(self.state_dir, self.settings.disk_reserve_bytes)
 
     @cached_property
     def lane_depth(self) -> int:
@@ -308,6 +328,8 @@ class Project(Calls):
         """Remove what is no longer needed of workspaces."""
         if "workspaces" in self.__dict__:
             await self.workspaces.close()
+        if databases := self.__dict__.get("databases"):
+            await databases.close()
 
     async def read_graph(self, name: str = "") -> Graph:
         """The task graph of the checkout, checked."""
@@ -321,6 +343,7 @@ class Project(Calls):
         graph = parse(text, path.name, await self.repository.files())
         self.setups.spec = graph.setup
         self.resolver.commands = graph.regenerate
+        self.graph_commands.take(graph)
         return graph
 
     def widenings(self, graph: Graph | None = None) -> list[Widening]:
@@ -338,6 +361,7 @@ class Project(Calls):
     def refuse_unagreed(self, graph: Graph) -> None:
         """Refuse a graph that would send a key to a foreign host, or that widens the sandbox
         without the user's agreement."""
+        refuse_without_server(graph.leases, self.settings)
         for agent in graph.agents:
             check_key(agent, self.settings.key_hosts)
         if missing := self.trust.missing(self.widenings(graph)):
@@ -354,27 +378,6 @@ class Project(Calls):
             if len(facts) >= SNAPSHOT_EVERY:
                 await self.store.save_snapshot(state.seq, pack(state))
         return state
-
-
-class GraphFile:
-    """The task graph of a project, as it is in the checkout."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-
-    async def text(self) -> bytes | None:
-        """Return the content of the file now; None while it does not exist: editors replace files."""
-        try:
-            return read_regular(self._project.root / self._project.settings.graph, GRAPH_BYTES)
-        except OSError:
-            return None
-
-    async def graph(self, text: bytes) -> Graph:
-        """The graph that a text describes, checked."""
-        name = Path(self._project.settings.graph).name
-        graph = parse(text, name, await self._project.repository.files())
-        self._project.refuse_unagreed(graph)
-        return graph
 
 
 @asynccontextmanager

@@ -13,27 +13,16 @@ TABLES: dict[str, tuple[str, Sequence[str], str]] = {
     "review_by_category": ("category", (), 'review_by_category = {docs = "none"}'),
 }
 """Settings that are tables: what their keys are called, the keys (none: any), and an example."""
-LEAST = {
+LEAST: dict[str, float] = {
     "max_parallel": 1,
     "lane_depth": 1,
     "hook_timeout_seconds": 0.1,
     "model_silence_seconds": 1,
-    "model_hold_seconds": 0,
     "stale_after_seconds": 1,
     "controller_lease_seconds": 1,
-    "keep_trash_days": 0,
-    "metrics_port": 0,
-    "lessons_held_out_percent": 0,
     "log_limit_bytes": 4096,
-    "memory_limit_bytes": 0,
-    "process_limit": 0,
-    "disk_limit_bytes": 0,
-    "max_file_bytes": 0,
     "fetch_every_seconds": 1,
     "pull_request_poll_seconds": 1,
-    "pull_request_wait_seconds": 0,
-    "review_lines": 0,
-    "notify_every_seconds": 0,
 }
 MOST_USD = 1e9
 PRICE_KEYS = ("input", "output", "cache_read", "cache_write")

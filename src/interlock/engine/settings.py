@@ -344,8 +344,8 @@ def _value(field: Field[Any], value: object, place: str) -> object:  # Any: a fi
         raise UsageError(f"{place}: `{key}` cannot be {value!r}: {error}", _example(field)) from None
     if isinstance(converted, dict) and (found := table_problem(field.name, key, converted)):
         raise UsageError(f"{place}: {found[0]}", found[1] or _example(field))
-    least = LEAST.get(field.name)
-    if least is not None and isinstance(converted, int | float) and converted < least:
+    least = LEAST.get(field.name, 0)
+    if isinstance(converted, int | float) and converted < least:
         raise UsageError(
             f"{place}: `{key}` cannot be {value!r}: at least {least:g} is needed", _example(field)
         )

@@ -80,6 +80,7 @@ OWN = {
     "notify_webhook": _SENDS,
     "notify_webhook_key": _SENDS,
     "notify_urls": _SENDS,
+    "database_server": "connects to a server with a password of yours",
     "setup_hosts": "opens the network to the commands of a repository",
 }
 """Settings that no file of a repository may have, and why."""

@@ -98,20 +98,20 @@ class Values:
 
     def _is_free(self, one: Leased, task: TaskId, given: Iterable[Leased]) -> bool:
         offer = self._offer(one.name)
-        is_offered = one.value.isdecimal() and int(one.value) in offer.values
+        is_offered = offer.has(one.value)
         return is_offered and self._taken.get(one.key, task) == task and one.key not in _keys(given)
 
     def _free(self, use: str, task: TaskId, given: Iterable[Leased]) -> Leased | None:
         """Find the lowest free value; one that is noted for a task only if there is no other."""
         others = _keys(given) | {key for key, holder in self._taken.items() if holder != task}
         name, second = offered(use), None
-        for value in self._offer(use).values:
-            key = (name, str(value))
+        for value in self._offer(use).values():
+            key = (name, value)
             if key in others:
                 continue
             if key not in self._noted:
-                return Leased(use, key[1])
-            second = second or Leased(use, key[1])
+                return Leased(use, value)
+            second = second or Leased(use, value)
         return second
 
     def _offer(self, use: str) -> Leasable:

@@ -37,6 +37,8 @@ class LeftState(StrEnum):
     """The homes that the agents of a task had: settings and sessions of their programs, and no work."""
     SETUP = "setup"
     """The result of an old set-up, or of one that broke off."""
+    RECORDS = "records"
+    """Outputs, transcripts or evidence of a task that has been over for long."""
     SCRATCH = "scratch"
     """A folder of one command of git, or of a try of the sandbox, that was killed."""
 

@@ -184,6 +184,9 @@ _WORDS: Mapping[str, Words] = {
     Why.NOT_REMOVED: lambda why, _: (
         f"its workspace {why.text('path')} could not be removed: {why.text('text')}"
     ),
+    Why.NOT_TORN_DOWN: lambda why, _: (
+        f"its teardown `{why.text('command')}` {why.text('how')}{_after(why.text('text'))}"
+    ),
     Why.LOG_IN: lambda why, _: f"log in with {why.text('use')} again, as the user who runs Interlock",
     Why.GET_KEY: _get_key,
     Why.COUNTS_DIFFER: lambda why, _: (

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -15,10 +15,22 @@ class Leasable:
     """The most holders at once."""
     first: int = 0
     """The value of the first one; each of the others has the next number."""
+    template: str = ""
+    """The database that each program gets a copy of; empty: it is no database."""
 
-    @property
-    def values(self) -> range:
-        return range(self.first, self.first + self.count)
+    def values(self) -> Iterator[str]:
+        return (self._value(number) for number in range(self.first, self.first + self.count))
+
+    def has(self, value: str) -> bool:
+        number = value.removeprefix(f"{self.template}/") if self.template else value
+        return (
+            number.isdecimal()
+            and value == self._value(int(number))
+            and 0 <= int(number) - self.first < self.count
+        )
+
+    def _value(self, number: int) -> str:
+        return f"{self.template}/{number}" if self.template else str(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +46,31 @@ class Leased:
         """Name what no two may have at once."""
         return offered(self.name), self.value
 
+    @property
+    def variable(self) -> str:
+        """The environment variable that programs find it in."""
+        return variable(self.name, is_database=bool(template_of(self.value)))
+
 
 def offered(name: str) -> str:
     """Return the part of a name in `uses` that `leases` declares."""
     return name.partition(":")[0]
 
 
-def variable(name: str) -> str:
-    """Return the environment variable that has the value: `PORT_WEB` for `port:web`."""
-    return re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+def variable(name: str, *, is_database: bool = False) -> str:
+    """Return the environment variable that has the value: `PORT_WEB` for `port:web`, and `DATABASE_URL` or
+    `DATABASE_URL_AUDIT` for a database, whatever its lease is called."""
+    kept = "_".join(["DATABASE_URL", *filter(None, [name.partition(":")[2]])]) if is_database else name
+    return re.sub(r"[^A-Za-z0-9]", "_", kept).upper()
 
 
 def variables(leased: Iterable[Leased]) -> dict[str, str]:
-    return {variable(each.name): each.value for each in leased}
+    return {each.variable: each.value for each in leased}
+
+
+def template_of(value: str) -> str:
+    """Return the template of a leased database; empty: the value is none."""
+    return value.rpartition("/")[0]
 
 
 def counts(names: Iterable[str]) -> Counter[str]:

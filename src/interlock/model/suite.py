@@ -33,6 +33,8 @@ class Unable(StrEnum):
     TIMEOUT = "timeout"
     SETUP = "setup-failed"
     """Its set-up failed, so the check was not started."""
+    SERVICE = "service-not-started"
+    """A service that it needs beside it did not start."""
     MACHINE = "machine"
     """The check could not be started: no sandbox, a full disk."""
 

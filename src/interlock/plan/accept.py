@@ -73,7 +73,16 @@ def accept(text: str | bytes, source: str, files: Collection[str] | None) -> Gra
     tasks, setup = _tasks(part, agents), _setup(part.defaults.setup)
     digest, regenerate = sha256(raw).hexdigest(), dict(part.defaults.regenerate)
     return Graph(
-        tasks, digest, source, warnings, tuple(agents.values()), setup, regenerate, leasables(part.leases)
+        tasks,
+        digest,
+        source,
+        warnings,
+        tuple(agents.values()),
+        setup,
+        regenerate,
+        leasables(part.leases),
+        dict(part.services),
+        tuple(part.defaults.teardown),
     )
 
 

@@ -6,7 +6,7 @@ from interlock.model.globs import is_literal, matches, stem
 from interlock.model.kinds import KINDS
 from interlock.model.nearest import suggest
 from interlock.plan.cycles import find_cycle
-from interlock.plan.leases import note_leases
+from interlock.plan.leases import note_leases, note_services
 from interlock.plan.problem import Notes
 from interlock.plan.schema import CheckPart, GraphPart, TaskPart
 from interlock.plan.staffing import note_staff
@@ -28,6 +28,7 @@ def note_all(part: GraphPart, document: Document, notes: Notes, files: Collectio
     if not part.tasks and not places.inside("tasks"):
         notes.warn(places.of(("tasks",)), "there are no tasks", "add one below `tasks:`")
     note_leases(part, places, notes)
+    note_services(part, places, notes)
     _note_differing_inputs(part, places, notes)
     if files is not None:
         _note_missing_inputs(part, places, files, notes)

@@ -25,3 +25,7 @@ class Graph:
     """The command that makes the files which match a glob."""
     leases: tuple[Leasable, ...] = ()
     """What it offers to tasks, so many of each."""
+    services: Mapping[str, str] = field(default_factory=dict)
+    """Commands of programs that checks need beside them, by name."""
+    teardown: tuple[str, ...] = ()
+    """Commands that run after each attempt."""

@@ -16,6 +16,9 @@ from pydantic_core import PydanticCustomError
 
 MAX_VALUES = 10_000
 RANGE = "^([0-9]{1,6})-([0-9]{1,6})$"
+DATABASE = r"^[A-Za-z_][A-Za-z0-9_.-]{0,62}$"
+DATABASES = 20
+"""Copies of a template at once, unless the graph says another number."""
 
 LeaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 
@@ -49,9 +52,15 @@ class LeasePart(Part):
     range: Annotated[str, AfterValidator(_range), WithJsonSchema({"type": "string", "pattern": RANGE})] = (
         Field(ABSENT, description="The values instead, first and last: `3000-3999`.")
     )
+    template: Annotated[str, StringConstraints(pattern=DATABASE)] = Field(
+        ABSENT,
+        description="A database on the server of the setting `database_server`: each program gets a copy of "
+        "its own, in `DATABASE_URL`. `count` is then how many at once, default 20.",
+    )
 
     @model_validator(mode="after")
     def _is_either(self) -> "LeasePart":
-        if {"count", "range"} <= self.model_fields_set:
-            raise problem("`count` and `range` exclude each other", "remove one of them")
+        for other in ("count", "template"):
+            if {other, "range"} <= self.model_fields_set:
+                raise problem(f"`{other}` and `range` exclude each other", "remove one of them")
         return self

@@ -357,6 +357,11 @@ class DefaultsPart(TaskSettings):
     setup: SetupPart = Field(
         _ABSENT, description="Installs dependencies that checks and agents need and git does not store."
     )
+    teardown: Commands = Field(
+        _EMPTY,
+        description="Commands that run in the sandbox after each attempt: they release what it started "
+        "elsewhere. Their failures are reported and change nothing.",
+    )
     regenerate: dict[Path, Text] = Field(
         {},
         description="Globs of generated files, like lock files, each with the command that makes them. If a "
@@ -376,6 +381,11 @@ class GraphPart(Part):
     )
     leases: dict[LeaseName, LeasePart] = Field(
         {}, description="Ports, devices and other things that tasks name in `uses`: so many of each."
+    )
+    services: dict[LeaseName, Text] = Field(
+        {},
+        description="Programs that run beside each check of the tasks that use their port: `redis` with the "
+        "port in `$PORT_REDIS`, for tasks with `port:redis` in `uses`.",
     )
     agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")
     tasks: dict[Id, TaskPart] = Field(description="The tasks, by id.")

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from interlock.proxy.hosts import HostEntry, address_of, entry_for, hosts_of, target_of
 from interlock.proxy.order import ProxyLimits
+from interlock.proxy.pumping import PUMP_BYTES, both_ways, pump
 from interlock.proxy.sockets import socket_path
 
 HEAD_BYTES = 16 * 1024
-PUMP_BYTES = 64 * 1024
 LINGER_SECONDS = 1.0
 _LINE = re.compile(r"([A-Z]+) (\S+) HTTP/1\.[01]", re.ASCII)
 _PLAIN_URL = re.compile(r"http://([^/?#@\\]+)(/[!-~]*)?", re.ASCII)
@@ -125,10 +125,10 @@ class _Listener:
         try:
             if wanted.head:
                 far.write(wanted.head)
-                await self._pump(upstream, writer)
+                await pump(upstream, writer)
             else:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                await self._both_ways((reader, writer), (upstream, far))
+                await both_ways((reader, writer), (upstream, far))
         finally:
             far.close()
 
@@ -163,24 +163,6 @@ class _Listener:
                 async with asyncio.timeout(self._limits.connect_seconds):
                     return await asyncio.open_connection(address, wanted.port)
         raise _No("502 Bad Gateway", f"{wanted.host}:{wanted.port} does not answer")
-
-    async def _both_ways(
-        self,
-        near: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-        far: tuple[asyncio.StreamReader, asyncio.StreamWriter],
-    ) -> None:
-        """Until both sides have said all, or one of them is gone."""
-        async with asyncio.TaskGroup() as both:
-            both.create_task(self._pump(near[0], far[1]))
-            both.create_task(self._pump(far[0], near[1]))
-
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            while chunk := await source.read(PUMP_BYTES):
-                sink.write(chunk)
-                await sink.drain()
-        with suppress(OSError):
-            sink.write_eof()
 
 
 async def _refuse(refused: _No, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

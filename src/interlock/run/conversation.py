@@ -106,6 +106,9 @@ class Conversation:
             way = await self._way_to_model(stack)
             asking = await self._way_to_hooks(stack, hooks)
             calling = await self._way_to_tools(stack, tools)
+            leased = await stack.enter_async_context(
+                self._options.network.to_databases(self._order.variables)
+            )
             native = relays(hooks.native, asking.forwarded_ports)
             context = replace(
                 launch_context(order, place, way, prompt),
@@ -119,8 +122,10 @@ class Conversation:
                 launch = replace(launch, read=(*launch.read, str(RELAY)))
             stack.callback(self._homes.take_back, order.task, order.attempt)
             self._furnish(place, launch)
-            hosts = await stack.enter_async_context(self._options.network.to_hosts(order, launch.hosts))
-            ready = self._command(place, launch, (way, hosts, asking, calling))
+            hosts = await stack.enter_async_context(
+                self._options.network.to_hosts(str(self._key), launch.hosts)
+            )
+            ready = self._command(place, launch, (way, hosts, asking, calling, leased))
             session = self._read(context)
             stack.callback(session.close)
             await self._announce(news, session.id)

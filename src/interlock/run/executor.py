@@ -16,6 +16,7 @@ from pathlib import Path
 from interlock.git.protocol import Collected, Workspace
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.errors import EnvironmentProblem, InterlockError, RejectedObjects, StaleEpoch, UserError
+from interlock.model.failure_words import failure_text
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, Report
 from interlock.model.process import Processes
 from interlock.model.reason import Reason, Why
@@ -30,6 +31,7 @@ from interlock.run.notes import spent
 from interlock.run.options import ExecutorOptions
 from interlock.run.outcome import kept, not_run, noted, outside_if_disk_full, say, with_work
 from interlock.run.session_driver import SessionDriver
+from interlock.run.teardown import Teardown
 from interlock.train import retry
 from interlock.train.sessions import afresh
 
@@ -91,6 +93,7 @@ class LocalExecutor:
         self._homes = Homes(state_dir)
         self._recovered = RecoveredAttempts(state_dir)
         self._driver = SessionDriver(self._options.hooks, state_dir, self._options.clean)
+        self._teardown = Teardown(processes, options, state_dir)
         self._talks: dict[AttemptKey, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
@@ -104,7 +107,7 @@ class LocalExecutor:
                 report = replace(report, usage=self.spent(order.key) or report.usage)
             report = outside_if_disk_full(report, workspace.home)
             await news.exited()
-            report = await self._bring_home(report, workspace)
+            report = await self._bring_home(report, workspace, order)
         except (UserError, OSError) as problem:
             report = Report(order.task, order.attempt, order.base, ErrorClass.OUTSIDE, say(problem))
         finally:
@@ -154,6 +157,8 @@ class LocalExecutor:
             # It would be refused for ever. What it holds is kept, and the task goes on without it.
             await self._set_aside(workspace)
             return ""
+        for failure in await self._teardown.run(workspace, {}):
+            self._options.tell(f"{key.task}: {failure_text(failure)}")
         await self._set_aside(workspace)
         return collected.ref
 
@@ -181,7 +186,7 @@ class LocalExecutor:
             raise StaleEpoch(f"{order.key} was given up before the agent started")
         return self._processes.lease.left(str(order.key))
 
-    async def _bring_home(self, report: Report, workspace: Workspace) -> Report:
+    async def _bring_home(self, report: Report, workspace: Workspace, order: Order) -> Report:
         """Import what the agent made, and only then give its directory up."""
         try:
             collected = await _collect(
@@ -192,6 +197,8 @@ class LocalExecutor:
             return kept(report, problem, str(await self._set_aside(workspace)))
         self._recovered.forget_before(AttemptKey(report.task, report.attempt))
         report = with_work(report, collected)
+        for failure in await self._teardown.run(workspace, order.variables):
+            report = noted(report, failure)
         if report.error is None and not report.asks:
             await asyncio.to_thread(self._homes.forget, report.task, report.attempt)
         try:

@@ -1,5 +1,6 @@
 """The launch context of an attempt: its prompt, its home, its variables, and its permissions."""
 
+import hashlib
 import os
 import shlex
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import Order, Resume
 from interlock.model.process import Command, inherit
 from interlock.model.sandbox import ForwardedPort, Grant
+from interlock.model.task import TaskId
 from interlock.run.network import Way
 from interlock.run.notes import used_in_session
 from interlock.run.private_files import open_private
@@ -109,17 +111,28 @@ def environment(
     order: Order, place: AttemptFolders, launch: Launch, ways: tuple[Way, ...], host: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the program's environment. `host` is the part of ours that it may see."""
+    opened = {name: value for way in ways for name, value in way.env.items()}
     return {
         **host,
-        **{name: value for way in ways for name, value in way.env.items()},
+        **opened,
         **launch.env,
         **(order.agent.env or {}),
-        **order.variables,
+        "COMPOSE_PROJECT_NAME": compose_project(place.state, order.task, order.attempt),
+        **{name: opened.get(name, value) for name, value in order.variables.items()},
         "INTERLOCK_PROMPT_FILE": str(place.state / PROMPT),
         "INTERLOCK_TASK_ID": order.task,
         "INTERLOCK_ATTEMPT": str(order.attempt),
         "INTERLOCK_SESSION": order.session,
     }
+
+
+def compose_project(home: Path, task: TaskId, attempt: int) -> str:
+    """Return a name for what the attempt starts with Docker Compose: no other attempt has the same.
+
+    `home`: its folder beside the workspace.
+    """
+    digest = hashlib.sha256(str(home).encode()).hexdigest()[:8]
+    return f"interlock-{task.replace('.', '-')}-{attempt}-{digest}"
 
 
 def host_variables(place: AttemptFolders, pass_env: tuple[str, ...], own_home: bool) -> dict[str, str]:

@@ -42,7 +42,7 @@ class AttemptNetwork(Protocol):
 
     def to_model(self, order: Order, wire: Wire) -> AbstractAsyncContextManager[Way]: ...
 
-    def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AbstractAsyncContextManager[Way]:
+    def to_hosts(self, name: str, hosts: tuple[str, ...]) -> AbstractAsyncContextManager[Way]:
         """Open the way to these hosts, and to those that the project allows."""
         ...
 
@@ -50,6 +50,10 @@ class AttemptNetwork(Protocol):
         self, serve: Callable[[Path, str], AbstractAsyncContextManager[None]]
     ) -> AbstractAsyncContextManager[Way]:
         """Open the way to the tools of the attempt: served on a socket, to callers that know a token."""
+        ...
+
+    def to_databases(self, variables: Mapping[str, str]) -> AbstractAsyncContextManager[Way]:
+        """Make the databases among leased values, and open the way to them."""
         ...
 
     def to_hooks(self, respond: Callable[[bytes], Awaitable[bytes]]) -> AbstractAsyncContextManager[Way]:

@@ -30,3 +30,5 @@ class ExecutorOptions:
     """Of what programs say that they have used with an account of their own."""
     brake: ProviderBrake | None = None
     """Hears of refusals from programs that are logged in with an account."""
+    teardown: Callable[[], tuple[str, ...]] = tuple
+    """The graph's commands for after each attempt."""

@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from interlock.model.errors import UsageError
@@ -23,13 +24,19 @@ from interlock.model.task import Agent
 from interlock.proxy import EgressProxy, EndpointOrder, ModelProxy
 from interlock.proxy.sockets import socket_path
 from interlock.run.attempt_token import attempt_token
+from interlock.run.databases import to_databases
 from interlock.run.hooks.listener import Respond, listen
 from interlock.run.network import ProxyRecord, Way
+
+if TYPE_CHECKING:
+    from interlock.store.databases import Databases
 
 MODEL_PORT = 18080
 HOSTS_PORT = 18081
 HOOKS_PORT = 18082
 TOOLS_PORT = 18083
+DATABASES_PORT = 18084
+"""And the next ones: an attempt may have several."""
 HERE = "127.0.0.1"
 
 
@@ -46,6 +53,8 @@ class ProxyNetwork:
     """Hosts that the project lets every attempt reach."""
     key_hosts: tuple[str, ...] = ()
     """Pairs of a key and the host that the user lets it go to."""
+    databases: "Databases | None" = None
+    """Makes databases; None: the user has named no server."""
     secret: bytes = field(default=b"", repr=False)
     """The project's secret, from which the tokens of attempts are made; empty: they are random."""
 
@@ -66,8 +75,8 @@ class ProxyNetwork:
             )
 
     @asynccontextmanager
-    async def to_hosts(self, order: Order, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
-        async with self.to(str(order.key), (*self.allow_hosts, *hosts)) as way:
+    async def to_hosts(self, name: str, hosts: tuple[str, ...]) -> AsyncIterator[Way]:
+        async with self.to(name, (*self.allow_hosts, *hosts)) as way:
             yield way
 
     @asynccontextmanager
@@ -82,6 +91,14 @@ class ProxyNetwork:
                 forwarded_ports=(ForwardedPort(port, opened.socket),),
                 env=_proxy_variables(f"http://{HERE}:{port}"),
             )
+
+    @asynccontextmanager
+    async def to_databases(self, variables: Mapping[str, str]) -> AsyncIterator[Way]:
+        sockets = self.logs.parent / "sockets"
+        async with to_databases(
+            self.databases, variables, sockets, lambda number: self._port(DATABASES_PORT + number)
+        ) as way:
+            yield way
 
     @asynccontextmanager
     async def to_hooks(self, respond: Respond) -> AsyncIterator[Way]:

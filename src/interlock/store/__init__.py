@@ -3,7 +3,7 @@
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.store.protocol import Store
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "no_driver", "open_store"]
 
 
 def open_store(url: str, project: str) -> Store:
@@ -26,7 +26,12 @@ def _postgres(url: str, project: str) -> Store:
     try:
         from interlock.store.postgres import PostgresStore  # noqa: PLC0415 - the driver is an extra, and slow
     except ImportError as error:
-        raise EnvironmentProblem(
-            f"the Postgres driver is missing: {error}", "run `pip install 'interlock[postgres]'`"
-        ) from error
+        raise no_driver(error) from error
     return PostgresStore(url, project)
+
+
+def no_driver(error: ImportError) -> EnvironmentProblem:
+    """Build the error of an installation without the extra for Postgres."""
+    return EnvironmentProblem(
+        f"the Postgres driver is missing: {error}", "run `pip install 'interlock[postgres]'`"
+    )

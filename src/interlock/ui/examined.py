@@ -83,8 +83,12 @@ async def state_findings(project: Project) -> list[Finding]:
 
 async def disk_findings(project: Project) -> list[Finding]:
     free = disk(project).free
-    text = f"{free / (1 << 30):.1f} GiB free"
-    if free >= LOW_BYTES:
+    text, reserve = f"{free / (1 << 30):.1f} GiB free", project.settings.disk_reserve_bytes
+    if free < reserve:
+        text += (
+            f": below the reserve of {_gib(reserve)} GiB (disk_reserve_bytes), so one agent runs at a time"
+        )
+    if free >= max(LOW_BYTES, reserve):
         return [good("disk", text)]
     health = Health.BAD if free < EMPTY_BYTES else Health.WARNING
     return [Finding("disk", health, text, "interlock gc --older-than 1h")]

@@ -16,12 +16,14 @@ from interlock.git.files import is_full
 from interlock.model.errors import EnvironmentProblem
 from interlock.model.outcome import CheckResult
 from interlock.model.process import Command, Ended, Exit, Processes, inherit
+from interlock.model.sandbox import ForwardedPort
 from interlock.model.suite import Unable
 from interlock.verify.breaking import SAID
 from interlock.verify.edits import contents, edited
-from interlock.verify.protocol import CheckOrder, Prepare, Room, Rooms, RunningCheck
+from interlock.verify.protocol import Beside, CheckOrder, Room, Rooms, RunningCheck
 from interlock.verify.report_files import watch
 from interlock.verify.reports import Filed, accounted, combined, read_report, read_totals
+from interlock.verify.services import with_services
 from interlock.verify.unable import unable
 
 REPORT_BYTES = 16 << 20
@@ -46,11 +48,10 @@ class LocalChecker:
         state_dir: Path,
         pass_env: tuple[str, ...] = (),
         at_once: int = 1,
-        prepare: Prepare | None = None,
+        beside: Beside | None = None,
     ) -> None:
-        """`at_once`: how many orders may be carried out at the same time. `prepare` installs what a tree
-        needs before its checks."""
-        self._prepare = prepare
+        """`at_once`: how many orders may be carried out at the same time."""
+        self._beside = beside or Beside()
         self._rooms = rooms
         self._processes = processes
         self._state_dir = state_dir
@@ -80,7 +81,8 @@ class LocalChecker:
                 with abandoned(folder) as is_dead:
                     if is_dead:
                         await self._rooms.clear(folder)
-        if order.needs_setup and self._prepare and (failed := await self._prepare(order.tree)):
+        prepare = self._beside.prepare
+        if order.needs_setup and prepare and (failed := await prepare(order.tree)):
             return [_unprepared(command, failed) for command in order.commands]
         return [
             await self._alone(order, command, number, name)
@@ -99,7 +101,11 @@ class LocalChecker:
                 noted = notes_accesses(folder, copies_read=written != room.path)  # see `seccomp`
                 marked = mark_unread(written, order.watched) if noted else ()
                 reports = await asyncio.to_thread(watch, room, folder / "began")
-                ran = await self._run(order, command, number, self._command(order, name, room, folder))
+                async with self._beside.lend(order.env) as lent:
+                    own = {"COMPOSE_PROJECT_NAME": f"interlock-check-{folder.name[:12]}"}
+                    ready = self._command(order, name, room, folder, lent.forwarded_ports)
+                    ready = replace(ready, env={**own, **order.env, **lent.env})
+                    ran = await self._run(order, command, number, ready)
                 unread = still_unread(written, marked)
                 filed = await asyncio.to_thread(reports.read)
                 result = await asyncio.to_thread(_result, command, ran, filed)
@@ -117,9 +123,12 @@ class LocalChecker:
     def _lease_left(self, order: CheckOrder) -> float:
         return self._processes.lease.left(f"the check {order.name}") if order.leased else 0.0
 
-    def _command(self, order: CheckOrder, name: str, room: Room, folder: Path) -> Command:
+    def _command(
+        self, order: CheckOrder, name: str, room: Room, folder: Path, ports: tuple[ForwardedPort, ...]
+    ) -> Command:
         """A command that is still to be named."""
-        grant = replace(room.grant, forwarded_ports=order.forwarded_ports) if room.grant else None
+        ports = (*order.forwarded_ports, *ports)
+        grant = replace(room.grant, forwarded_ports=ports) if room.grant else None
         return Command(
             argv=(),
             directory=str(room.path),
@@ -142,9 +151,9 @@ class LocalChecker:
             exited = await self._processes.run(
                 replace(
                     how,
-                    argv=("/bin/sh", "-c", command),
+                    argv=with_services(command, self._beside.services(), order.env),
                     log=str(path),
-                    env={**_reporting(inherit(os.environ, self._pass_env)), **order.env},
+                    env={**_reporting(inherit(os.environ, self._pass_env)), **how.env},
                     timeout_seconds=min(filter(None, limits), default=0.0),
                 )
             )

@@ -1,6 +1,7 @@
 """The interface of a checker, as the engine uses it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -67,8 +68,40 @@ class Room(Protocol):
         ...
 
 
+class Lent(Protocol):
+    """The things outside of the tree that one command has to itself."""
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """Values of variables that the order has without them."""
+        ...
+
+    @property
+    def forwarded_ports(self) -> tuple[ForwardedPort, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NothingLent:
+    """What commands without leased databases get."""
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    forwarded_ports: tuple[ForwardedPort, ...] = ()
+
+
+Lend = Callable[[Mapping[str, str]], AbstractAsyncContextManager[Lent]]
+"""Makes what leased values stand for, like databases, for as long as one command runs."""
 Prepare = Callable[[Tree], Awaitable[CheckResult | None]]
 """Installs what a tree needs; None if all is there, else how that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What checks need besides the files of their tree."""
+
+    prepare: Prepare | None = None
+    lend: Lend = lambda _variables: nullcontext(NothingLent())
+    services: Callable[[], Mapping[str, str]] = dict
+    """Commands of the programs that run beside checks, by name."""
 
 
 class Rooms(Protocol):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from interlock.model.suite import SuiteResult, Unable
 from interlock.verify.reports.naming import plain
+from interlock.verify.services import NOT_STARTED
 
 LOOKED_AT = 64 * 1024
 """Characters of the end of the output: why a program gave up stands there."""
@@ -24,6 +25,7 @@ _MODULE = (
     r"cannot load such file -- (\S+)",
     r"no required module provides package (\S+?)[;:]",
 )
+_SERVICE = re.compile(r"^interlock: the service (\S+) did not start: ", re.MULTILINE)
 _PYTEST = (
     (Unable.COLLECTION, r"Interrupted: \d+ errors? during collection()"),
     (Unable.PATH, r"^ERROR: (?:file or directory not found|not found): (\S+)"),
@@ -69,6 +71,8 @@ def unable(exit_code: int, timed_out: bool, output: str, suite: SuiteResult | No
     if exit_code == 0:
         return None
     text = plain(output[-LOOKED_AT:]).replace("\u2018", "'").replace("\u2019", "'")
+    if exit_code == NOT_STARTED and (service := _SERVICE.search(text)):
+        return Unable.SERVICE, service[1]
     return next(_reasons(exit_code, text, suite), None)
 
 

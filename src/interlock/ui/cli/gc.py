@@ -11,8 +11,10 @@ from stat import S_ISDIR
 
 import click
 
+from interlock.engine.environments import drop_left
 from interlock.engine.loading import load_state
 from interlock.engine.project import Project
+from interlock.engine.records import RecordLimits, outdated, record_folders
 from interlock.git.files import SCRATCH, remove_tree
 from interlock.git.trash import Left, LeftState
 from interlock.model.durations import lasting
@@ -25,6 +27,16 @@ from interlock.ui.cli.session import opened_fully, run_async, seconds_option
 DAY_SECONDS = 86_400
 SCRATCH_SECONDS = 3_600
 """No command that works in such a folder takes as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class GcOptions:
+    """The options of the command."""
+
+    dry_run: bool
+    older_than: str | None
+    records_older_than: str | None
+    delete_unmerged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +57,27 @@ class Swept:
     metavar="TIME",
     help="Only files older than this, such as 12h or 7d (default: keep_trash_days).",
 )
+@click.option(
+    "--records-older-than",
+    metavar="TIME",
+    help="Outputs, transcripts and evidence of finished tasks older than this (default: keep_record_days).",
+)
 @click.option("--delete-unmerged", is_flag=True, help="Also delete work of agents that git could not store.")
-def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool) -> None:
-    """Remove workspaces, trash, homes of agents, set-ups and scratch folders that are no longer needed.
+def gc_command(
+    invocation: Invocation,
+    dry_run: bool,
+    older_than: str | None,
+    records_older_than: str | None,
+    delete_unmerged: bool,
+) -> None:
+    """Remove workspaces, trash, homes of agents, set-ups, old records and scratch folders.
 
-    The commits of agents stay in git.
+    The commits of agents stay in git, and the log of facts stays whole.
 
     For example: interlock gc --dry-run
     """
-    swept = run_async(_sweep(invocation, dry_run, older_than, delete_unmerged))
+    wanted = GcOptions(dry_run, older_than, records_older_than, delete_unmerged)
+    swept = run_async(_sweep(invocation, wanted))
     document = {
         "dry_run": dry_run,
         "removed": swept.removed,
@@ -75,13 +99,15 @@ def gc_command(invocation: Invocation, dry_run: bool, older_than: str | None, de
         note("sizes: interlock workspace list; deleting such a folder by hand loses the work in it")
 
 
-async def _sweep(
-    invocation: Invocation, dry_run: bool, older_than: str | None, delete_unmerged: bool
-) -> Swept:
+async def _sweep(invocation: Invocation, wanted: GcOptions) -> Swept:
+    dry_run, delete_unmerged = wanted.dry_run, wanted.delete_unmerged
     async with opened_fully(invocation) as project:
-        seconds: float = project.settings.keep_trash_days * DAY_SECONDS
-        if older_than is not None:
-            seconds = seconds_option("--older-than", older_than, "12h or 7d")
+        settings = project.settings
+        seconds = _seconds("--older-than", wanted.older_than, settings.keep_trash_days)
+        records = RecordLimits(
+            _seconds("--records-older-than", wanted.records_older_than, settings.keep_record_days),
+            settings.record_limit_bytes,
+        )
         is_free = not await project.is_running()
         removed = await _finished(project, dry_run) if is_free else []
         removed += await project.workspaces.gc(seconds, dry_run=dry_run)
@@ -91,12 +117,34 @@ async def _sweep(
         refused = [left for left in evidence if not delete_unmerged or left.age_seconds < seconds]
         folders = await _homes(project, seconds) if is_free else []
         folders += [left for left in evidence if left not in refused]
+        folders += await _records(project, records) if is_free else []
         if not dry_run:
             for left in folders:
                 await asyncio.to_thread(remove_tree, left.path)
         removed += folders + await _scratch(project, dry_run)
+        if is_free and not dry_run:
+            await drop_left(project.databases, note)
         in_use = [left for left in project.workspaces.listing() if left.state is LeftState.OPEN]
     return Swept(removed, refused, in_use)
+
+
+def _seconds(option: str, said: str | None, days: int) -> float:
+    return seconds_option(option, said, "12h or 7d") if said is not None else days * DAY_SECONDS
+
+
+async def _records(project: Project, limits: RecordLimits) -> list[Left]:
+    """Outputs, transcripts and evidence that may go."""
+    tasks = (await load_state(project.store)).tasks.values()
+    needed = {str(task.spec.id) for task in tasks if not task.is_over}
+    for left in project.workspaces.listing():
+        if left.state in (LeftState.OPEN, LeftState.COLLECTED):
+            needed.add(left.path.parent.name)
+        elif left.state is LeftState.EVIDENCE:
+            needed.add(left.path.name.rsplit("-", 2)[0])
+    found = await asyncio.to_thread(record_folders, project.state_dir, time.time())
+    return [
+        Left(record.path, LeftState.RECORDS, record.age_seconds) for record in outdated(found, needed, limits)
+    ]
 
 
 async def _finished(project: Project, dry_run: bool) -> list[Left]:

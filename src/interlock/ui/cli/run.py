@@ -14,6 +14,7 @@ import click
 from interlock.engine.control import refuse_second
 from interlock.engine.engine import Engine
 from interlock.engine.environment import environment
+from interlock.engine.environments import drop_left
 from interlock.engine.host import allow_open_files
 from interlock.engine.identity import in_charge
 from interlock.engine.loading import load_state, refuse_unknown, verify_log
@@ -154,6 +155,7 @@ async def _run(
         project.refuse_unagreed(graph)
         selection = selected(graph, flags.chosen)
         await _refuse_unready(project)
+        await drop_left(project.databases, note)
         await refuse_absent_programs(project, graph)
         _tell_of_sandbox(project.processes.sandbox)
         _ask_about_removals(await load_state(project.store), graph, consent)

@@ -10,7 +10,6 @@ from interlock.events.record import Recorded
 from interlock.events.state import TaskState
 from interlock.model.durations import lasting
 from interlock.model.failure import symptom
-from interlock.model.leases import variable
 from interlock.model.reason import Reason, Why
 from interlock.model.task import TaskId
 from interlock.schedule import Board
@@ -99,7 +98,7 @@ def _stand(reading: Reading, task: TaskState, reason: Reason, depth: int) -> Cau
 def _leases(task: TaskState) -> Iterator[Cause]:
     """The values that its programs have to themselves."""
     if holds_values(task):
-        held = ", ".join(f"{each.name} ({variable(each.name)}={each.value})" for each in task.session.leased)
+        held = ", ".join(f"{each.name} ({each.variable}={each.value})" for each in task.session.leased)
         yield Cause(1, task.spec.id, f"holds {held}")
 
 

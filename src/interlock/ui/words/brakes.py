@@ -96,6 +96,10 @@ BRAKES: Mapping[str, Words] = {
         f"opens to {reason.text('agents')} as soon as another task of this kind waits"
     ),
     Why.HOST_BUSY: lambda _, because: f"{because}: no more at once until that improves",
+    Why.DISK_LOW: lambda reason, _: (
+        f"only {_gib(reason, 'free_bytes')} of the disk are free (reserve: {_gib(reason, 'reserve_bytes')}); "
+        "`interlock gc` makes room"
+    ),
     Why.MEMORY_LOW: lambda reason, _: (
         f"only {_gib(reason, 'free_bytes')} of {_gib(reason, 'total_bytes')} of memory are free"
     ),

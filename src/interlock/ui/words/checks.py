@@ -26,6 +26,7 @@ _WHAT: dict[Unable, Callable[[CheckResult], str]] = {
     Unable.NETWORK: lambda check: f"it needs the network{_of(check)}, and checks have none",
     Unable.TIMEOUT: lambda check: f"it timed out after {check.seconds:.0f} s",
     Unable.SETUP: lambda check: f"the set-up {_named(check, '')} failed",
+    Unable.SERVICE: lambda check: f"its service {check.about} did not start",
     Unable.MACHINE: lambda check: check.about,
 }
 _MEND: dict[Unable, str] = {
@@ -43,11 +44,12 @@ _MEND: dict[Unable, str] = {
         "or use a check without the network"
     ),
     Unable.SETUP: "run it in your shell, fix what it reports (is the lock file up to date?), and commit",
+    Unable.SERVICE: "see the end of its output below, and correct its command below `services`",
     Unable.MACHINE: "see `interlock doctor`",
     Unable.TIMEOUT: "raise `check_timeout`, or use a faster check",
 }
 
-_NOT_BY_FILES = (Unable.USAGE, Unable.NETWORK, Unable.SETUP, Unable.MACHINE, Unable.TIMEOUT)
+_NOT_BY_FILES = (Unable.USAGE, Unable.NETWORK, Unable.SETUP, Unable.SERVICE, Unable.MACHINE, Unable.TIMEOUT)
 
 
 def inability(check: CheckResult) -> str:
