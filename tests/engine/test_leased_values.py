@@ -42,6 +42,7 @@ def test_twenty_attempts_at_once_share_no_port_and_their_checks_see_the_same(
     assert lease["count"] == 31
     assert len({holder["value"] for holder in lease["holders"]}) == 20
     gate.touch()
+    scratch.interlock("wait")  # twenty landings may take longer than `Background.wait` has patience
     assert run.wait() == 0
     written = {name: scratch.git("show", f"main:{name}.txt") for name in names}
     assert len(set(written.values())) == 20
