@@ -34,7 +34,7 @@ class Policy(Protocol):
         """A green build lands also what it was built on, as one commit."""
 
     def choose(self, train: "Train") -> Choice:
-        """Builds to start and to stop, after changes were put together into batches."""
+        """Builds to start and to stop, maybe after changes were put together into batches."""
 
     def judged(self, *, landed: bool) -> None:
         """Take note of the end of a change."""
@@ -76,6 +76,8 @@ class Train:
         self.members: dict[TaskId, tuple[TaskId, ...]] = {}
         self.known: dict[Stack, bool] = {}
         self.running: dict[Stack, Run] = {}
+        self.sizes: dict[Stack, int] = {}
+        """How many changes at the top of a build are tested as one; not named: the last one."""
         self.doubted: set[TaskId] = set()
         """Changes whose red build runs once more before it counts."""
         self.halves: set[TaskId] = set()
@@ -136,6 +138,7 @@ class Train:
         for build in choice.stop:
             self._stop(build)
         for build in choice.start:
+            self.sizes[build] = choice.sizes.get(build, 1)
             self._start(build)
         assert self.running, "a train with work left builds something"
         assert len(self.running) <= self.slots
@@ -148,7 +151,8 @@ class Train:
         else:
             self.sums.builds += 1
         green = self.history.is_green(tree) and not self.history.flakes(build, self._times[build])
-        seconds = max(self.history.changes[name].seconds for name in self.members[build.task])
+        top = (*build.ahead, build.task)[-self.sizes[build] :]
+        seconds = max(self.history.changes[name].seconds for task in top for name in self.members[task])
         self.running[build] = Run(self.now, self.now + seconds, green)
 
     def _stop(self, build: Stack) -> None:
@@ -219,13 +223,16 @@ class Train:
         self.main.update(members)
         self._leave(change, landed=True)
         waiting = {each.task: each for each in self.queue}
-        for build in list(self.running):
-            if now := after_landing(build, waiting[build.task], change):
-                self.running[now] = self.running.pop(build)
-            else:
-                self._stop(build)
-        known = ((after_landing(old, waiting[old.task], change), green) for old, green in self.known.items())
-        self.known = {build: green for build, green in known if build}
+        moved = {
+            build: now
+            for build in (*self.running, *self.known)
+            if (now := after_landing(build, waiting[build.task], change))
+        }
+        for build in self.running.keys() - moved.keys():
+            self._stop(build)
+        self.running = {moved[build]: run for build, run in self.running.items()}
+        self.known = {moved[build]: green for build, green in self.known.items() if build in moved}
+        self.sizes = {now: self.sizes.get(build, 1) for build, now in moved.items()}
 
     def _refuse(self, change: Waiting) -> None:
         self.sums.wrongly_back += self.history.is_green({*self.main, change.task})

@@ -2,12 +2,11 @@
 
 from bench.drain import Train
 from interlock.model.task import TaskId
-from interlock.train.speculation import Choice, Stack, Waiting, choose_builds
+from interlock.train.batches import choose_batches
+from interlock.train.speculation import Choice, Stack, choose_builds
 
 WINDOW = 20
 """At most so many changes before one that matter to it."""
-BATCH = 0.85
-"""A batch has at most this many changes, divided by the root of the chance to fail."""
 FLOOR = 3
 """Of a window that failures make smaller."""
 
@@ -20,26 +19,15 @@ class Ours:
 
     def choose(self, train: Train) -> Choice:
         """Best first, and with batches as many changes in one as slots are too few."""
-        if self.batches:
-            self._merge(train)
         queue = train.queue[: max(WINDOW, 3 * train.slots)]
-        return choose_builds(queue, train.known, train.running.keys(), train.slots, WINDOW)
+        if not self.batches:
+            return choose_builds(queue, train.known, train.running.keys(), train.slots, WINDOW)
+        running, known = ({b: train.sizes[b] for b in builds} for builds in (train.running, train.known))
+        joinable = {each.task for each in queue} - train.doubted
+        return choose_batches(queue, train.known, running, known, joinable, (train.slots, WINDOW))
 
     def judged(self, *, landed: bool) -> None:
         """Nothing is learned."""
-
-    def _merge(self, train: Train) -> None:
-        begun = {build.task for build in (*train.running, *train.known)} | train.halves | train.doubted
-        areas: dict[tuple[str, ...] | None, list[Waiting]] = {}
-        for each in train.queue:
-            if each.task not in begun and len(train.members[each.task]) == 1:
-                areas.setdefault(each.reads, []).append(each)
-        load = len(train.queue) / train.slots
-        for alike in areas.values():
-            size = max(1, int(min(load, BATCH * (1 - alike[0].passes) ** -0.5)))
-            for at in range(0, len(alike) - size + 1, size):
-                if size > 1:
-                    train.merge(alike[at : at + size])
 
 
 class Lane:

@@ -54,7 +54,7 @@ def builds(scratch: Scratch) -> list[tuple[str, list[str]]]:
 
 def test_two_changes_are_checked_at_the_same_time_and_both_land(scratch: Scratch) -> None:
     """D1: neither check could end if it had to wait for the other. The second runs once."""
-    scratch.write(check__sh=f'GATES="{meeting(scratch)}"\n{MEET}')
+    scratch.write(check__sh=f'GATES="{meeting(scratch)}"\n{MEET}', interlock__toml="land_together = false\n")
     scratch.graph(
         "  a: {goal: a}\n  b: {goal: b}\n",
         after_a(scratch) + AGENT,

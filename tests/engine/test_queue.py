@@ -99,6 +99,7 @@ def rows(scratch: Scratch) -> list[dict[str, Any]]:
 def test_each_change_shows_its_checks_and_how_likely_its_result_counts(scratch: Scratch, gate: Path) -> None:
     waits = f"if test -e a.txt && ! test -e b.txt; then {WAIT.format(gate=gate)}; fi"
     checks = ["test -n first", waits, "test -n last"]
+    scratch.write(interlock__toml="land_together = false\n")  # else they land as one when b passed
     scratch.graph("  a: {goal: a}\n  b: {goal: b}\n", AGENT, verify=json.dumps(checks))
     run = scratch.start("run", "--max-parallel", "1")
     run.wait_for_line("b: change made")

@@ -62,6 +62,7 @@ def twenty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scratch]:
         at_home(root / "home", patch)
         scratch = Scratch(root / "a repository")
         tasks = "".join(f"  t{number}: {{goal: x}}\n" for number in range(20))
+        scratch.write(interlock__toml="land_together = false\n")
         scratch.graph(tasks, verify=f'["test -d .", "true {TOKEN}"]')
         scratch.interlock("run")
         yield scratch

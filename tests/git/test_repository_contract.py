@@ -111,7 +111,7 @@ def test_several_changes_merge_one_after_the_other(side: Side) -> None:
     base = tip(side)
     one, other = side.write({"one.txt": "1\n"}, base), side.write({"other.txt": "2\n"}, base)
     onto = side.push({"theirs.txt": "t\n"})
-    merge = run(side.repository.merge_all(onto, [Change(one, base), Change(other, base)], as_it_is))
+    *_, merge = run(side.repository.merge_all(onto, [Change(one, base), Change(other, base)], as_it_is))
     side.push({"one.txt": "1\n", "other.txt": "2\n"})
     assert merge.tree == run(side.repository.tip()).tree
 
@@ -121,7 +121,7 @@ def test_a_merge_of_several_changes_ends_at_the_first_conflict(side: Side) -> No
     one, other = side.write({"a.txt": "one\n"}, base), side.write({"a.txt": "other\n"}, base)
     last = side.write({"last.txt": "l\n"}, base)
     changes = [Change(commit, base) for commit in (one, other, last)]
-    assert run(side.repository.merge_all(base, changes, as_it_is)).conflicts == ("a.txt",)
+    assert run(side.repository.merge_all(base, changes, as_it_is))[-1].conflicts == ("a.txt",)
 
 
 def test_changes_are_merged_onto_a_conflict_that_was_resolved(side: Side) -> None:
@@ -134,7 +134,7 @@ def test_changes_are_merged_onto_a_conflict_that_was_resolved(side: Side) -> Non
         return both if merge.conflicts else merge
 
     changes = [Change(commit, base) for commit in (one, other, last)]
-    merge = run(side.repository.merge_all(base, changes, resolve))
+    *_, merge = run(side.repository.merge_all(base, changes, resolve))
     side.push({"a.txt": "both\n", "last.txt": "l\n"})
     assert merge.tree == run(side.repository.tip()).tree
 

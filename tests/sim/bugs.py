@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from interlock.engine import control, decide, engine, hands, judging, reviews, slots, turn
+from interlock.engine import builds, control, decide, engine, hands, joint, judging, reviews, slots, turn
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger
 from interlock.engine.perform import Performer
@@ -22,6 +22,7 @@ from interlock.events.lifecycle import MOVES, Go, Stage
 from interlock.events.record import Recorded
 from interlock.events.snapshot import pack
 from interlock.events.state import State, TaskState
+from interlock.events.state_parts import Build
 from interlock.events.task_parts import Candidate
 from interlock.model.claim import Claim
 from interlock.model.evidence import VERIFIED
@@ -327,6 +328,45 @@ def _any_approval(task: TaskState, _made: Candidate) -> bool:
     return task.change.review is not None and task.change.review.approved
 
 
+async def _of_any_tree(env: Env, turn: Turn, members: Sequence[joint.Member]) -> dict[str, CheckResult]:
+    """Each check was green in a build of these changes; where main is by now does not matter."""
+    known = turn.checks.ledger.state.checks.known.values()
+    green = {check.command: check for check in known if check.passed}
+    commands = judging.commands_of(*(member.task.spec for member in members))
+    if not green.keys() >= {*commands}:
+        raise joint.Apart
+    return {command: green[command] for command in commands}
+
+
+def _counts_on_any_main(state: State, build: Build, queue: Any) -> bool:
+    """Main has moved a little since."""
+    return _real_counts_build(state, replace(build, main=state.main.commit), queue)
+
+
+_real_counts_build = lane.counts
+
+
+def _lenient(results: Sequence[CheckResult], *_others: Any) -> Verdict:
+    """The build of all of them was green enough."""
+    return Verdict(tuple(results))
+
+
+_real_merged = joint._merged
+
+
+async def _merge_without_the_first(env: Env, turn: Turn, main: Any) -> list[joint.Member]:
+    """The first one will land by itself any moment; the merge is of the others."""
+    members = await _real_merged(env, turn, main)
+    last = await _real_merged(env, replace(turn, together=turn.together[1:]), main)
+    return [*members[:-1], replace(members[-1], tree=last[-1].tree)]
+
+
+def _all_that_passed(_tasks: Any, lead: TaskState, _free: Any) -> tuple[TaskId, ...]:
+    """They have passed together, so they land together."""
+    made = lead.change.candidate
+    return made.joined.tasks if made and made.joined else ()
+
+
 BUGS = (
     Bug("append without a fence", ((MemoryStore, "append", _append_unfenced),)),
     Bug("result written without a fence", ((MemoryStore, "release", _release_unfenced),)),
@@ -362,6 +402,23 @@ BUGS = (
     Bug("main moved without the fence", ((FakeRepository, "land", _land_without_fence),)),
     Bug("the fence is never raised", ((FakeRepository, "raise_fence", _raise_no_fence),)),
     Bug("a result is reused on another tree", ((turn, "known_check", _known_for_any("saw", "change")),)),
+    Bug(
+        "a batch lands with one red member",
+        (
+            (builds, "is_green", lambda _results: True),
+            (joint, "judge", _lenient),
+            (joint, "is_plain", lambda _checks: True),
+        ),
+    ),
+    Bug(
+        "a merge lands on a tree that no check saw",
+        ((joint, "_results", _of_any_tree), (lane, "counts", _counts_on_any_main)),
+    ),
+    Bug(
+        "a merge lands without one of its changes",
+        ((joint, "_merged", _merge_without_the_first),),
+    ),
+    Bug("a merge lands a task that a person took away", ((lane, "complete", _all_that_passed),)),
     Bug("a result is reused in another environment", ((turn, "known_check", _known_for_any("environment")),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),

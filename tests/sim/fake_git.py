@@ -26,12 +26,23 @@ class FakeCommit:
     tree: Tree
     parent: Commit | None
     message: str
+    merged: tuple[Commit, ...] = ()
+    """Its other parents."""
 
 
 def trailers(message: str) -> dict[str, str]:
-    """The `Key: value` lines at the end of a commit message."""
+    """The `Key: value` lines at the end of a commit message; of equal keys the last one."""
+    return dict(_trailers(message))
+
+
+def tasks_of(message: str) -> list[str]:
+    """The tasks that a commit on the branch has landed."""
+    return [value for key, value in _trailers(message) if key == "Interlock-Task"]
+
+
+def _trailers(message: str) -> list[tuple[str, str]]:
     pairs = (line.partition(": ") for line in message.rstrip().rpartition("\n\n")[2].splitlines())
-    return {key: value for key, colon, value in pairs if colon}
+    return [(key, value) for key, colon, value in pairs if colon]
 
 
 def three_way(base: Files, ours: Files, theirs: Files) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -94,20 +105,21 @@ class FakeRepository:
             return Merge(None, conflicts, "".join(f"CONFLICT (content): {path}\n" for path in conflicts))
         return Merge(self._tree(merged))
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
-        merge = Merge(None)
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> list[Merge]:
+        merges: list[Merge] = []
         for change in changes:
-            merge = await resolve(await self.merge(onto, *change))
-            if merge.tree is None:
-                return merge
-            onto = self._commit(merge.tree, onto, "build")
-        return merge
+            if merges and merges[-1].tree:
+                onto = self._commit(merges[-1].tree, onto, "build")
+            merges.append(await resolve(await self.merge(onto, *change)))
+            if merges[-1].tree is None:
+                break
+        return merges
 
     async def divergence(self) -> Divergence | None:
         return None
 
-    async def commit(self, tree: Tree, parent: Commit, message: str, *_merged: Commit) -> Commit:
-        return self._commit(tree, parent, message)
+    async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
+        return self._commit(tree, parent, message, merged)
 
     async def land(self, landing: Landing) -> Move:
         if landing.fence < self.fence:
@@ -161,7 +173,8 @@ class FakeRepository:
     async def at(self, commit: Commit) -> LineCommit | None:
         if (known := self.commits.get(commit)) is None:
             return None
-        return LineCommit(commit, known.tree, known.parent or Commit(""), "somebody", "a change")
+        parent = known.parent or Commit("")
+        return LineCommit(commit, known.tree, parent, "somebody", "a change", known.merged)
 
     async def line(
         self, since: Commit, until: Commit, paths: Sequence[str] = (), *, most: int = 0
@@ -241,9 +254,11 @@ class FakeRepository:
         self.trees.setdefault(tree, dict(files))
         return tree
 
-    def _commit(self, tree: Tree, parent: Commit | None, message: str) -> Commit:
-        id = Commit(_digest("commit", tree, parent or "", message))
-        self.commits.setdefault(id, FakeCommit(id, tree, parent, message))
+    def _commit(
+        self, tree: Tree, parent: Commit | None, message: str, merged: tuple[Commit, ...] = ()
+    ) -> Commit:
+        id = Commit(_digest("commit", tree, parent or "", message, *merged))
+        self.commits.setdefault(id, FakeCommit(id, tree, parent, message, merged))
         return id
 
 

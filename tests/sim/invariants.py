@@ -37,7 +37,7 @@ from interlock.model.leases import Leased, variable
 from interlock.model.outcome import Landing
 from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId, Tree
 from interlock.verify.protocol import CheckOrder
-from tests.sim.fake_git import FakeRepository, trailers
+from tests.sim.fake_git import FakeCommit, FakeRepository, tasks_of
 from tests.sim.fake_hands import Machine, Seat
 from tests.sim.graph import PROVIDER, Graph, passes, runs, tests_of
 from tests.sim.loop import Simulation
@@ -70,7 +70,9 @@ class Invariants:
         self.state = State()
         self._leased: dict[TaskId, tuple[Leased, ...]] = {}
         """The values that each task started with last."""
-        self._results: set[tuple[TaskId, int]] = set()
+        self._results: set[tuple[TaskId, int, TaskId]] = set()
+        self._together: dict[TaskId, tuple[TaskId, ...]] = {}
+        """The tasks that the last claim of each covers."""
         self._exited: set[tuple[TaskId, int]] = set()
         self._epochs: dict[TaskId, int] = defaultdict(int)
         self._setbacks: dict[TaskId, list[str]] = defaultdict(list)
@@ -80,6 +82,8 @@ class Invariants:
         """The newest generation that must have raised its fence: it has written more than its opening."""
         self.landed: dict[TaskId, Commit] = {}
         """The commit of each task that went to main, and was not undone."""
+        self.merges = 0
+        """Landings of several tasks as one commit."""
         self._undone_by: dict[TaskId, TaskId] = {}
         self._tried: set[Tree] = set()
         """The trees that are known to be as good as main was before: judged, or landed by us."""
@@ -142,6 +146,8 @@ class Invariants:
             self._one_result(task, fact)
         if isinstance(fact, f.PhaseFailed):
             self._setbacks[fact.task].append(fact.fingerprint)
+        if isinstance(fact, f.ReviewRejected):  # it comes between, so the next one is no repetition
+            self._setbacks[fact.task][-1:] = [""] * bool(self._setbacks[fact.task])
         if isinstance(fact, SECOND_CHANCES):
             self._setbacks[task.spec.id].clear()
         self._note_undone(task, fact)
@@ -175,13 +181,27 @@ class Invariants:
 
     def _one_result(self, task: TaskState, fact: f.Fact) -> None:
         assert isinstance(fact, f.PhaseFact)
-        if (fact.task, fact.epoch) in self._results:
+        lead = self._lead_of(fact)
+        if (lead, fact.epoch, fact.task) in self._results:
             self.violate("I2", f"a second result of {fact.task} counted under epoch {fact.epoch}: {fact}")
         if fact.epoch != self._epochs[fact.task]:
             self.violate(
                 "I2", f"a result counted under a bygone epoch (now {self._epochs[fact.task]}): {fact}"
             )
-        self._results.add((fact.task, fact.epoch))
+        self._results.add((lead, fact.epoch, fact.task))
+
+    def _lead_of(self, fact: f.PhaseFact) -> TaskId:
+        """The task whose claim the result is under: that of the last, where several are checked as one."""
+        if (
+            not isinstance(fact, f.CandidateJoined)
+            or fact.joined is None
+            or fact.task == fact.joined.tasks[-1]
+        ):
+            return fact.task
+        lead = fact.joined.tasks[-1]
+        if self._together.get(lead) != fact.joined.tasks:
+            self.violate("I2", f"{fact.task} passed with {lead}, whose claim does not cover it: {fact}")
+        return lead
 
     def _landing_is_true(self, task: TaskState, fact: f.Landed) -> None:
         if fact.commit not in self.repository.on_branch:
@@ -192,6 +212,7 @@ class Invariants:
             self.violate("I4", f"{fact.task} landed and is {task.stage}")
 
     def _start_is_allowed(self, task: TaskState, fact: f.PhaseStarted) -> None:
+        self._together[fact.task] = fact.together
         missing = [need for need in task.spec.needs if need not in self.landed]
         if missing:
             self.violate("I6", f"{fact.task} started before {', '.join(missing)} landed")
@@ -286,35 +307,52 @@ class Invariants:
     def main_moved(self, landing: Landing) -> None:
         """Our own landing went through."""
         commit = self.repository.commits[landing.new]
-        name = TaskId(trailers(commit.message).get("Interlock-Task", ""))
-        self.simulation.note(f"main moves to {landing.new[:8]} for {name} under fence {landing.fence}")
-        if not name:
+        names = list(map(TaskId, tasks_of(commit.message)))
+        self.simulation.note(f"main moves to {landing.new[:8]} for {names} under fence {landing.fence}")
+        if not names:
             self.violate("I4", f"main moved to {landing.new[:12]}, which names no task")
-            return
-        if commit.parent != landing.old:
-            self.violate("green", f"{name} took along to main what was landed by nobody")
-        if name in self.landed:
-            self.violate("I4", f"{name} landed twice: {self.landed[name][:12]} and {landing.new[:12]}")
-        self.landed[name] = landing.new
-        if landing.fence < self._in_force:
-            self.violate("fence", f"{name} landed under fence {landing.fence} in generation {self._in_force}")
+        self.merges += len(names) > 1
         self._main_only_grows()
-        self._is_nobody_elses(name, commit.id)
-        self._is_green(name, commit.id)
-        self._main_allows(name, landing)
-        self.on_main(name)
+        for name in names:
+            if commit.parent != landing.old:
+                self.violate("green", f"{name} took along to main what was landed by nobody")
+            if name in self.landed:
+                self.violate("I4", f"{name} landed twice: {self.landed[name][:12]} and {landing.new[:12]}")
+            self.landed[name] = landing.new
+            if landing.fence < self._in_force:
+                here = self._in_force
+                self.violate("fence", f"{name} landed under fence {landing.fence} in generation {here}")
+            self._is_green(name, commit.id)
+            self._main_allows(name, landing)
+        self._is_nobody_elses(names, commit.id)
+        self._has_no_other(names, commit)
+        for name in names:
+            self.on_main(name)
 
-    def _is_nobody_elses(self, name: TaskId, id: Commit) -> None:
+    def _has_no_other(self, names: list[TaskId], commit: FakeCommit) -> None:
+        """What lands as one has the change of each task, as its agent made it, and no other."""
+        if len(names) == 1:
+            return
+        chain, at = [], commit.merged[0]
+        while at != commit.parent:
+            chain.append(self.repository.commits[at])
+            at = self.repository.commits[at].parent or Commit("")
+        if [tasks_of(each.message) for each in reversed(chain)] != [[name] for name in names]:
+            self.violate("joint", f"{commit.id[:12]} has not one commit for each of {names}")
+        if chain[0].tree != commit.tree:
+            self.violate("joint", f"{commit.id[:12]} is not what its tasks made")
+
+    def _is_nobody_elses(self, names: list[TaskId], id: Commit) -> None:
         """K4: no path of it is held alone by another task that an agent works on."""
         parent = self.repository.commits[id].parent
         assert parent is not None
         before, after = self.repository.files(parent), self.repository.files(id)
         edited = [path for path in sorted({*before, *after}) if before.get(path) != after.get(path)]
-        for other in sorted(self.state.index.running - {name}):
+        for other in sorted(self.state.index.running - {*names}):
             task = self.state.tasks[other]
             alone = [path for path in edited for glob in task.spec.exclusive if matches(glob, path)]
             if alone and task.phase.kind is PhaseKind.AGENT:
-                self.violate("I7", f"{name} landed a change of {alone[0]}, which {other} holds alone")
+                self.violate("I7", f"{names} landed a change of {alone[0]}, which {other} holds alone")
 
     def _main_only_grows(self) -> None:
         if self.repository.fallen:

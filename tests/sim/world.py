@@ -21,6 +21,7 @@ from interlock.events.state_parts import DoneTasks
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
 from interlock.store.protocol import Store
+from interlock.train.review import NONE, ReviewRules
 from tests.sim.fake_git import FakeRepository
 from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine
 from tests.sim.faults import MAX_CRASHES, OWNER, Crashed, Gate, Gated, Incarnation, own_tasks, random_weather
@@ -93,9 +94,11 @@ class World:
         self.store = cast(Store, self.watched)  # it passes on what it does not watch, which a type cannot say
         self.people = People(simulation, self.store, self.repository, self.invariants, self.clock)
         self.reviewers = Reviewers(simulation, self.store, self.repository, self.invariants)
+        if self.graph.is_in_a_hurry:
+            self.reviewers.rules = ReviewRules()
         self.weather = random_weather(dice)
         self.is_auto = dice.random() < 0.5
-        self.lane_depth = simulation.dice("lane").choice([1, 2, 2, 3])
+        self.lane_depth = simulation.dice("lane").choice([2, 3] if self.graph.is_in_a_hurry else [1, 2, 2, 3])
         self.environment = simulation.dice("environment").choice(["here", "here", ""])
         """Mostly checks are tried on main before agents start."""
         self.on_red_main = simulation.dice("red main").choice(["judge", "freeze", "freeze", "revert"])
@@ -200,6 +203,7 @@ class World:
             lane_depth=self.lane_depth,
             environment=self._environment_of(who),
             on_red_main=self.on_red_main,
+            joint=self.reviewers.rules.word == NONE,
             selection=self.mischief.selection(self.graph),
             controller_lease_seconds=LEASE_SECONDS,
             stale_seconds=STALE_SECONDS,

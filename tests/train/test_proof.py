@@ -50,7 +50,7 @@ def landing(*checks: CheckResult) -> Told:
 
 
 def said(made: Told, known: Known = KNOWN) -> bytes:
-    return statement(made, known, clean)
+    return statement([(made, known)], clean)
 
 
 def clean(text: str) -> str:
@@ -167,17 +167,17 @@ def test_the_log_agrees_with_its_own_statement_and_with_no_other(change: Any) ->
             change(text["predicate"]["interlock"])
         taken = opened(envelope(json.dumps(text).encode(), b""))
         assert taken
-        assert agrees(taken.statement, made, KNOWN, clean) is is_true
+        assert agrees(taken.statement, [(made, KNOWN)], clean) is is_true
 
 
 def test_a_command_with_a_secret_that_is_not_known_here_is_neither_confirmed_nor_denied() -> None:
     made = landing(CheckResult("curl -u me:secret", 0))
     taken = opened(envelope(said(made), b""))
     assert taken
-    assert agrees(taken.statement, made, KNOWN, lambda text: text) is None
-    plain = opened(envelope(statement(made, KNOWN, lambda text: text), b""))
+    assert agrees(taken.statement, [(made, KNOWN)], lambda text: text) is None
+    plain = opened(envelope(statement([(made, KNOWN)], lambda text: text), b""))
     assert plain
-    assert agrees(plain.statement, made, KNOWN, clean) is True
+    assert agrees(plain.statement, [(made, KNOWN)], clean) is True
 
 
 def test_a_signature_covers_type_and_length() -> None:

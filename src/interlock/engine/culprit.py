@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from interlock.engine.baseline import RUNS, RUNS_AFTER_A_PASS, Trial, base_fact, flake
 from interlock.engine.env import Env
 from interlock.engine.known import never, run_known
-from interlock.engine.undo import UndoPlan, facts_of, plan_undo
+from interlock.engine.undo import UndoPlan, changes_on, facts_of, plan_undo
 from interlock.events import facts as f
 from interlock.events.known_checks import has_passed
 from interlock.events.state import State
@@ -25,7 +25,7 @@ from interlock.model.leases import variables
 from interlock.model.outcome import CheckResult, Tip
 from interlock.model.step import FindCulprit
 from interlock.model.task import Commit, Reverted, TaskId, Tree, all_inputs
-from interlock.train.undo import task_of, undoing
+from interlock.train.undo import changes_of, undoing
 from interlock.verify.protocol import CheckOrder
 
 MOST_COMMITS = 1_000
@@ -108,8 +108,8 @@ async def _facts_about(search: Search, found: LineCommit | None, who: str) -> li
         return [f.CulpritFound(step.main, step.command)]
     if search.contradicts(found) or await search.fails(await _before(search, found)):
         return [f.CulpritFound(step.main, step.command, fails_before=True)]
-    task = task_of(state, {found.commit}).get(found.commit, TaskId(""))
-    plan = await _revert(env, state, step.main, Reverted(found.commit, task))
+    blamed = changes_of(state, {found.commit}).get(found.commit, Reverted(found.commit))
+    task, plan = blamed.task, await _revert(env, state, step.main, blamed)
     conflicts = plan.revert.conflicts if plan else ()
     facts = _revert_facts(state, step, plan, who, is_ours=bool(task))
     by = next((fact.task for fact in facts if isinstance(fact, f.RevertPrepared)), TaskId(""))
@@ -117,16 +117,16 @@ async def _facts_about(search: Search, found: LineCommit | None, who: str) -> li
     return [f.CulpritFound(step.main, step.command, *about), *facts]
 
 
-async def _line(env: Env, step: FindCulprit) -> list[LineCommit]:
-    """List the commits that may be to blame, oldest first."""
+async def _line(env: Env, state: State, step: FindCulprit) -> list[LineCommit]:
+    """List the commits that may be to blame, oldest first: also each one below a merge of several tasks."""
     if env.reverts is None or not step.good or await env.reverts.at(step.good) is None:
         return []
-    return await env.reverts.line(step.good, step.main, most=MOST_COMMITS)
+    return await changes_on(env.reverts, state, step.good, step.main, most=MOST_COMMITS)
 
 
 async def _blamed(search: Search) -> LineCommit | None:
     """Return the first commit on which the check fails; None: there is none to choose from."""
-    line = await _line(search.env, search.step)
+    line = await _line(search.env, search.state, search.step)
     broken = search.state.main.broken
     known = broken.culprit if broken else None
     hint = known.commit if known and known.command == search.step.command else ""

@@ -115,6 +115,7 @@ def _stops(state: State, acts: Acts, lane: Moves) -> Iterator[Stop]:
     worthless = set(map(build_slot, lane.stops))
     for name, act in acts.items():
         is_unwanted = name in worthless if act.is_build else _is_unwanted(state, name, act)
+        is_unwanted = is_unwanted or name in lane.halts
         if act.can_stop and (stop_all or is_unwanted):
             yield Stop(name)
 
@@ -251,10 +252,14 @@ def _archives(state: State, busy: Collection[TaskId]) -> list[Step]:
 
 
 def _reconciliations(state: State, busy: Collection[TaskId]) -> list[Step]:
+    running = (state.tasks[name] for name in state.index.running)
+    lead = (task.change.candidate for task in running if task.phase.kind is PhaseKind.LAND)
+    landing = {made.commit for made in lead if made}
     return [
         Reconcile(name, candidate.commit)
         for name in sorted(state.index.reconcile)
         if name not in busy and (candidate := state.tasks[name].change.candidate)
+        if candidate.commit not in landing  # of several tasks: it may be on main any moment
     ]
 
 

@@ -157,6 +157,7 @@ class Engine:
                 options.environment,
                 options.radar,
                 options.on_red_main,
+                options.joint,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]

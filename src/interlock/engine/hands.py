@@ -13,6 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 from interlock.agents import RESUMABLE
 from interlock.engine.canary import canary_of
 from interlock.engine.env import Env
+from interlock.engine.joint import check_together
 from interlock.engine.judging import (
     FEEDBACK_CHARS,
     commands_of,
@@ -194,6 +195,8 @@ def _essence(agent: Agent, report: Report) -> str:
 
 async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Build the change on top of main in memory, and run the checks on exactly that tree."""
+    if turn.together:
+        return await check_together(env, turn)
     made = _there(turn.task.change.work)
     if made.commit == made.base:
         return [await _check_main(env, turn, made, on_main=False)]
@@ -205,7 +208,7 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [await _conflict(env, turn, made, main, merge)]
     if merge.tree == main.tree:
         return [await _check_main(env, turn, made, on_main=True)]
-    commands = commands_of(turn)
+    commands = commands_of(turn.task.spec)
     hoped = replace(VERIFIED, steering=steering(made.touched, commands)) if commands else weigh(())
     results, commit = await both(
         _run_checks(env, turn, merge.tree), _build(env, turn, main.commit, merge, hoped)
@@ -285,18 +288,27 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Move main to the commit that was tested, if it is still where it was tested. A change that needs the
     approval of a person waits for it; a pull request gets that from its forge."""
     candidate = _there(turn.task.change.candidate)
+    if candidate.joined and len(turn.together) != len(candidate.joined.tasks):
+        return [await _alone(env, turn, candidate)]
     if review := await env.reviews.opened(turn, candidate):
         return [review]
+    tasks = turn.together or (turn.task,)
     landing = Landing(
-        turn.branch, candidate.commit, candidate.base, turn.generation, candidate.tree, turn.task.spec.id
+        turn.branch,
+        candidate.commit,
+        candidate.base,
+        turn.generation,
+        candidate.tree,
+        turn.task.spec.id,
+        tuple(task.spec.id for task in tasks if task.spec.id != turn.task.spec.id),
     )
     if instead := await env.publisher.publish(turn, landing):
         return instead
     move = await env.repository.land(landing)
     if move is Move.MOVED:
-        because = Reason(Why.TASK_LANDED, {"tasks": (turn.task.spec.id,)})
+        because = Reason(Why.TASK_LANDED, {"tasks": tuple(task.spec.id for task in tasks)})
         seen = f.MainSeen(turn.branch, candidate.commit, candidate.tree, because)
-        return [landed(turn.task, candidate), seen]
+        return [*(landed(task, candidate) for task in tasks), seen]
     if move is Move.FENCED:
         raise Fenced("another controller took over this repository: it has raised the fence of the branch")
     if move is Move.STALE:
@@ -304,6 +316,16 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     why = await env.repository.obstacle(landing)
     return [retry.held_up(turn.task, turn.key, said(why), is_busy=move is not Move.HELD)]
+
+
+async def _alone(env: Env, turn: Turn, candidate: Candidate) -> f.Fact:
+    """Send a change back that passed with others, of which one has gone another way; if it is not on main."""
+    if await env.repository.contains(candidate.commit):
+        return landed(turn.task, candidate)
+    tasks = candidate.joined.tasks if candidate.joined else ()
+    why = Reason(Why.NOT_TOGETHER, {"tasks": tasks, "task": turn.task.spec.id})
+    main = await turn.see_main()
+    return f.CandidateStale(*turn.key, base=candidate.base, main=main.commit, why=why)
 
 
 def landed(task: TaskState, candidate: Candidate) -> f.Landed:

@@ -9,7 +9,7 @@ from interlock.engine.env import Env
 from interlock.engine.flakes import note_flaky, passed_again
 from interlock.engine.known import seen_by
 from interlock.engine.quote import quoted
-from interlock.engine.turn import Turn
+from interlock.engine.turn import KnownChecks, Turn
 from interlock.events import facts as f
 from interlock.events.task_parts import Work
 from interlock.git.protocol import DIFF_BYTES
@@ -17,7 +17,7 @@ from interlock.model.evidence import change_checks
 from interlock.model.failure import fingerprint
 from interlock.model.outcome import CheckResult, ErrorClass, Tip
 from interlock.model.reason import Reason, Value, Why
-from interlock.model.task import Commit, Tree
+from interlock.model.task import Commit, Task, Tree, all_inputs
 from interlock.train import Verdict, check_failed, judge, refusal, retry
 from interlock.verify.lost_tests import files_of_tests, lost_tests, removed_tests
 from interlock.verify.protocol import CheckOrder
@@ -27,26 +27,37 @@ FEEDBACK_CHARS = 8_000
 """Enough for the end of a test report; an agent reads the rest in its own run of the command."""
 
 
-def commands_of(turn: Turn) -> tuple[str, ...]:
-    """All checks of a task, each once."""
-    spec = turn.task.spec
-    return tuple(dict.fromkeys((*spec.done_when, *spec.verify)))
+def commands_of(*specs: Task) -> tuple[str, ...]:
+    """All checks of these tasks, each once."""
+    return tuple(dict.fromkeys(command for spec in specs for command in (*spec.done_when, *spec.verify)))
 
 
 def order_of(turn: Turn, tree: Tree) -> CheckOrder:
     """All checks of a task, on a tree with its change."""
-    task = turn.task.spec.id
+    task = turn.task.spec
+    name = change_checks(task.id, turn.attempt, turn.claim.epoch)
     touched = turn.task.change.work.touched if turn.task.change.work else ()
-    watched = tuple(path for path in touched if is_source(path))
-    name = change_checks(task, turn.attempt, turn.claim.epoch)
-    order = check_order(turn.checks, name, tree, commands_of(turn))
-    return replace(order, task=task, watched=watched, changed=touched)
+    return about(order_for(turn.checks, name, tree, [task]), touched)
+
+
+def order_for(checks: KnownChecks, name: str, tree: Tree, specs: Sequence[Task]) -> CheckOrder:
+    """All checks of tasks, on one tree; in the name of the last of them."""
+    order = check_order(checks, name, tree, commands_of(*specs))
+    seconds = max(spec.check_seconds for spec in specs)
+    return replace(order, task=specs[-1].id, timeout_seconds=seconds, inputs=all_inputs(specs))
+
+
+def about(order: CheckOrder, *touched: Sequence[str]) -> CheckOrder:
+    """Let an order be about one change, or about several as one, by the files that each of them edits."""
+    changed = tuple(dict.fromkeys(path for paths in touched for path in paths))
+    watched = tuple(path for path in changed if is_source(path))
+    return replace(order, watched=watched, changed=changed, names_read=len(touched) > 1)
 
 
 async def verdict_of(env: Env, turn: Turn, main: Tip, results: Sequence[CheckResult], tree: Tree) -> Verdict:
     """Judge the checks of a change on main. A red one that may be flaky is run once more before it counts."""
     await note_flaky(turn, results)
-    last = {c: result for c in commands_of(turn) if (result := turn.checks.on_main_last(c))}
+    last = last_on_main(turn)
     verdict = judge(results, turn.task.spec, {}, last)
     if verdict.passed:
         return verdict
@@ -55,6 +66,11 @@ async def verdict_of(env: Env, turn: Turn, main: Tip, results: Sequence[CheckRes
         results = [green.get(result.command, result) for result in results]
         verdict = await _judge(env, turn, main, results, last)
     return verdict
+
+
+def last_on_main(turn: Turn) -> dict[str, CheckResult]:
+    """How the checks of a task ended when they ran on main last."""
+    return {c: result for c in commands_of(turn.task.spec) if (result := turn.checks.on_main_last(c))}
 
 
 async def _judge(

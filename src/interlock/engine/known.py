@@ -50,6 +50,22 @@ async def keys_of(env: Env, order: CheckOrder, environment: str) -> dict[str, Ch
     }
 
 
+def narrowed(result: CheckResult, order: CheckOrder) -> CheckResult:
+    """Return a result for several changes as that of one of them: `order` has its files.
+
+    The result must name the files that the command read."""
+    unread = tuple(path for path in result.unread if path in order.watched)
+    read = sum(path in order.watched for path in result.read)
+    return replace(
+        result,
+        watched=read + len(unread),
+        unread=unread,
+        read=(),
+        edited=tuple(path for path in result.edited if path in order.changed),
+        change=_change(order, result.command),
+    )
+
+
 def _with_names(order: CheckOrder, environment: str) -> str:
     return " ".join([environment, *sorted(order.env)]) if environment else ""
 

@@ -18,6 +18,9 @@ class LandingSettings(MoneySettings):
     land: Literal["branch", "push", "pull-request"] = "branch"
     """The place where tested changes land. `branch`: your branch, here. `push`: the branch that it follows on
     a remote, and your branch after that. `pull-request`: each is proposed, and lands when that is merged."""
+    land_together: bool = True
+    """Let changes that passed as one tree land as one merge, with a commit of each below it. If not, each
+    lands as one commit. With pull requests, and where `review` asks for a person, each always lands alone."""
     structural_merge: Literal["auto", "off"] = "auto"
     """Use of mergiraf for files in which a change and main conflict. `auto`: if it is installed."""
     on_red_main: Literal["freeze", "revert", "judge"] = "freeze"
@@ -48,6 +51,12 @@ class LandingSettings(MoneySettings):
     """Interval of looks at open pull requests during a run; ten times as long while nothing changes."""
     pull_request_wait_seconds: float = 0.0
     """The time for which a run goes on when only open pull requests are left."""
+
+    @property
+    def lands_together(self) -> bool:
+        """True if several changes may land as one merge."""
+        reviews = {self.review, *self.review_by_category.values()}
+        return self.land_together and self.land != "pull-request" and reviews == {"none"}
 
     @property
     def fetch_seconds(self) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from interlock import __version__
 from interlock.engine.settings import Settings
+from interlock.events.facts import CandidateJoined
 from interlock.events.state import TaskState
 from interlock.git.lineage import read_lineage
 from interlock.git.notes import noted, write_notes
@@ -17,8 +18,9 @@ from interlock.git.place import Place
 from interlock.git.push import push_notes
 from interlock.git.signing import Signing, read_signing
 from interlock.model.errors import EnvironmentProblem
-from interlock.model.task import Commit
-from interlock.train.statement import Known, Told, envelope, signed_bytes, statement
+from interlock.model.task import Commit, TaskId
+from interlock.store.protocol import Store
+from interlock.train.statement import Known, Stated, Told, envelope, signed_bytes, statement, told
 
 NAMED = 3
 """The most tasks that the message of one commit of the notes names."""
@@ -58,15 +60,17 @@ class Notary:
         found = {path: _digest(self.place.state / path) for path in paths if path}
         return {path: digest for path, digest in found.items() if digest}
 
-    async def write(self, landings: Sequence[tuple[Told, Known]]) -> None:
-        """Write the statements of these landings, in one commit of the notes."""
+    async def write(self, commits: Sequence[Sequence[Stated]]) -> None:
+        """Write the statements about these commits, each of one or several landings, in one commit of the
+        notes."""
         signing, notes = await self._signing(), {}
-        for made, known in landings:
-            payload = statement(made, known, self.clean)
+        for landings in commits:
+            payload = statement(landings, self.clean)
             signature = await signing.sign(signed_bytes(payload)) if signing else b""
-            notes[made.passed.commit] = envelope(payload, signature)
-        tasks = ", ".join(made.passed.task for made, _ in landings[:NAMED])
-        more = f" and {len(landings) - NAMED} more" if len(landings) > NAMED else ""
+            notes[landings[0][0].passed.commit] = envelope(payload, signature)
+        names = [made.passed.task for landings in commits for made, _ in landings]
+        tasks = ", ".join(names[:NAMED])
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         place = self.place
         await write_notes(place, notes, f"interlock: state how {tasks}{more} landed")
 
@@ -94,6 +98,17 @@ class Notary:
         if signing:
             await signing.sign(b"Interlock tries to sign")
         return signing is not None
+
+
+async def told_of_all(store: Store, name: TaskId, commit: Commit) -> list[Told]:
+    """Return what the log says of all landings that are this commit, in their order; one of `name` is."""
+    made = told(await store.about_task(name), commit)
+    if made is None:
+        return []
+    if not isinstance(made.passed, CandidateJoined) or made.passed.joined is None:
+        return [made]
+    found = [told(await store.about_task(each), commit) for each in made.passed.joined.tasks]
+    return [each for each in found if each]
 
 
 def notary_of(place: Place, settings: Settings, clean: Callable[[str], str]) -> Notary | None:

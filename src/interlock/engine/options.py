@@ -32,6 +32,8 @@ class Options:
     """The answer to overlaps of running work, for the record; empty: none."""
     on_red_main: str = "judge"
     """The rule for a main that another hand made red: `freeze`, `revert` or `judge`."""
+    joint: bool = False
+    """Changes that passed together may land as one merge."""
     sandbox: str = ""
     """The sandbox of agents and checks, for the record."""
     controller_lease_seconds: float = 30.0

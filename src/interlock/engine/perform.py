@@ -70,7 +70,7 @@ class Performer:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
             why = (step.why, step.agent, step.beside, step.agent_why)
-            started = f.PhaseStarted(*key, holder, *why, leased=step.leased)
+            started = f.PhaseStarted(*key, holder, *why, leased=step.leased, together=step.together)
             return [started, *offer_facts(key, offer)]
 
         try:
@@ -88,7 +88,7 @@ class Performer:
         return taken[0] if taken else None
 
     def _turn(self, task: TaskState, claim: Claim, step: Start, offer: Offer) -> Turn:
-        run = self.ledger.state.run
+        run, tasks = self.ledger.state.run, self.ledger.state.tasks
         return Turn(
             task=frozen_copy(task),
             claim=claim,
@@ -110,6 +110,7 @@ class Performer:
             note=self.steps.note,
             mention=self.steps.mention,
             tell=self.ledger.tell,
+            together=tuple(map(frozen_copy, (tasks[name] for name in step.together if name in tasks))),
         )
 
     async def perform(self, turn: Turn) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 from interlock.engine.decide import decide
+from interlock.engine.judging import commands_of
 from interlock.events import facts as f
 from interlock.events.fold import apply
 from interlock.events.lifecycle import Stage
@@ -21,7 +22,7 @@ from interlock.model.numbers import bounded
 from interlock.model.outcome import CheckResult, ErrorClass
 from interlock.model.reason import Reason, said
 from interlock.model.step import Start, StartBuild, Step, Stop, UnderWay, build_slot
-from interlock.model.task import Commit, PhaseKind, TaskId, Tree
+from interlock.model.task import Commit, Joined, PhaseKind, TaskId, Tree
 from interlock.model.usage import Usage
 from interlock.schedule import Board
 from interlock.train import results_known, retry
@@ -146,7 +147,10 @@ class Rehearsal:
 
     def begin(self, slots: int, selection: tuple[TaskId, ...] | None = None, lane_depth: int = 1) -> None:
         """Begin a run, as `interlock run` would now."""
-        self._fold(f.RunStarted("rehearsal", "rehearsal", 1, slots, selection, lane_depth=lane_depth))
+        joint = self.state.run is not None and self.state.run.joint
+        self._fold(
+            f.RunStarted("rehearsal", "rehearsal", 1, slots, selection, lane_depth=lane_depth, joint=joint)
+        )
 
     def run(self) -> Outlook:
         """Rehearse to the end."""
@@ -190,7 +194,7 @@ class Rehearsal:
     def _begin_build(self, step: StartBuild) -> None:
         self._builds += 1
         what = (step.change, step.slot, self._builds, step.ahead, step.works, step.main)
-        self._fold(f.BuildStarted(*what, "rehearsal", step.why))
+        self._fold(f.BuildStarted(*what, "rehearsal", step.why, step.batch))
         self._busy[step.task] = UnderWay(epoch=self._builds, can_stop=True, is_build=True)
         seconds = self._fate_of(step.change).check_seconds
         heappush(self._ends, (self._now + seconds, step.task, self._builds))
@@ -200,16 +204,20 @@ class Rehearsal:
         self._busy.pop(name)
         slot = next(slot for slot in self.state.builds.running if build_slot(slot) == name)
         build = self.state.builds.running[slot]
-        lands = all(self._fate_of(each).lands for each in (*build.ahead, build.task))
+        names = (*build.ahead, build.task)
+        lands = all(self._fate_of(each).lands for each in names)
         red = () if lands else (CheckResult("", 1),)
-        self._fold(f.BuildEnded(build.task, slot, build.epoch, checks=red, why=why))
+        specs = [self.state.tasks[each].spec for each in names[-build.batch :]]
+        green = tuple(CheckResult(command, 0) for command in commands_of(*specs))
+        joint = green if lands and build.ahead else ()
+        self._fold(f.BuildEnded(build.task, slot, build.epoch, checks=red, joint=joint, why=why))
 
     def _begin(self, step: Start) -> None:
         task = self.state.tasks[step.task]
         kind = task.phase.kind
         key = (step.task, step.attempt, step.phase, task.epoch + 1)
-        is_known = kind is PhaseKind.CHECK and results_known(self.state, step.task) is not None
-        self._fold(f.PhaseStarted(*key, "rehearsal", leased=step.leased))
+        is_known = bool(step.together) or results_known(self.state, step.task) is not None
+        self._fold(f.PhaseStarted(*key, "rehearsal", leased=step.leased, together=step.together))
         self._busy[step.task] = UnderWay()
         if kind is PhaseKind.AGENT:
             fate = self._fate(task, step.attempt)
@@ -264,10 +272,9 @@ class Rehearsal:
                 f.WorkFinished(*key, commit=commit, seconds=fate.seconds, usage=Usage(cost_usd=fate.cost_usd))
             )
         elif is_landing:
-            self._fold(f.Landed(*key, base=self.state.main.commit, commit=commit))
-            self._fold(f.MainSeen(self.state.main.branch, commit, Tree("")))
-            self._landed[task.spec.id] = self._now - self._start
-            self._last = self._now
+            self._land(task, commit)
+        elif task.change.together:
+            self._join(task, commit)
         elif fate.lands:
             main = self.state.main.commit
             self._fold(f.CandidatePassed(*key, base=main, commit=commit, seconds=fate.check_seconds))
@@ -284,6 +291,24 @@ class Rehearsal:
             if end:
                 self._fold(end)
                 self._last = self._now
+
+    def _land(self, task: TaskState, commit: Commit) -> None:
+        base = self.state.main.commit
+        for name in task.change.together or (task.spec.id,):
+            its = self.state.tasks[name]
+            self._fold(f.Landed(name, its.attempt, task.phase.name, its.epoch, base=base, commit=commit))
+            self._landed[name] = self._now - self._start
+        self._fold(f.MainSeen(self.state.main.branch, commit, Tree("")))
+        self._last = self._now
+
+    def _join(self, lead: TaskState, commit: Commit) -> None:
+        """Let the changes of a joint check pass as one."""
+        main, names = self.state.main.commit, lead.change.together
+        for name in names:
+            its = self.state.tasks[name]
+            key = (name, its.attempt, lead.phase.name, its.epoch)
+            joined = Joined(_commit(its), main, names)
+            self._fold(f.CandidateJoined(*key, base=main, commit=commit, joined=joined))
 
     def _fold(self, fact: f.Fact) -> None:
         self._board.update(apply(self.state, imagined(self.state, self._now, fact)))

@@ -12,7 +12,7 @@ from itertools import islice
 
 from interlock.engine.env import Env
 from interlock.engine.ledger import Ledger, Tell
-from interlock.engine.notary import Notary
+from interlock.engine.notary import Notary, told_of_all
 from interlock.events.facts import Landed, LandingSeen, StatementsDelayed
 from interlock.events.finished import unpacked
 from interlock.events.record import Recorded
@@ -21,7 +21,7 @@ from interlock.model.errors import EnvironmentProblem
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import Commit, TaskId
 from interlock.train import retry
-from interlock.train.statement import Known, Told, told
+from interlock.train.statement import Stated
 
 FINISH_SECONDS = 5.0
 AT_ONCE = 50
@@ -102,20 +102,20 @@ class Statements:
 
     async def _write(self, notary: Notary) -> None:
         while batch := dict(islice(self._due.items(), AT_ONCE)):
-            landings = [await self._landing(notary, commit, name) for commit, name in batch.items()]
-            if found := [landing for landing in landings if landing]:
+            commits = [await self._landings(notary, commit, name) for commit, name in batch.items()]
+            if found := [landings for landings in commits if landings]:
                 await notary.write(found)
             for commit in batch:
                 self._due.pop(commit, None)
 
-    async def _landing(self, notary: Notary, commit: Commit, name: TaskId) -> tuple[Told, Known] | None:
-        """Return what is known of a landing; None if the log does not know the commit as tested."""
-        state = self._ledger.state
-        made = told(await self._env.store.about_task(name), commit)
-        if made is None or not state.knows(name):
-            return None
-        task = state.tasks.get(name) or unpacked(state, name)
-        return made, await notary.known(made, task, state.main.branch)
+    async def _landings(self, notary: Notary, commit: Commit, name: TaskId) -> list[Stated]:
+        """Return what is known of the landings that are a commit; none: the log has no test of it."""
+        state, found = self._ledger.state, list[Stated]()
+        for made in await told_of_all(self._env.store, name, commit):
+            if state.knows(made.passed.task):
+                task = state.tasks.get(made.passed.task) or unpacked(state, made.passed.task)
+                found.append((made, await notary.known(made, task, state.main.branch)))
+        return found
 
     async def _delayed(self, why: Reason, claim: Claim) -> None:
         # Notes that cannot be read do not say what is missing either.

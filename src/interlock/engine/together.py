@@ -14,6 +14,7 @@ from interlock.engine.canary import check_order
 from interlock.engine.env import Env
 from interlock.engine.known import is_seen, keys_of, seen_by
 from interlock.engine.turn import Turn
+from interlock.engine.undo import changes_on
 from interlock.events import facts as f
 from interlock.events.known_checks import known_check, was_red
 from interlock.events.task_parts import Work
@@ -23,7 +24,7 @@ from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import Commit, TaskId
 from interlock.train import Verdict
 from interlock.train.together import suspects
-from interlock.train.undo import task_of
+from interlock.train.undo import changes_of
 
 MOST_LANDINGS = 8
 """The last landings that are looked at: each costs a merge in memory."""
@@ -46,8 +47,9 @@ async def _pair(env: Env, turn: Turn, main: Tip, made: Work, red: CheckResult) -
     on_main = turn.checks.on_main(main.tree, red.command, saw[red.command])
     if env.reverts is None or red.edited or on_main is None or not on_main.passed:
         return None
-    line = await env.reverts.line(made.base, main.commit, most=MOST_LANDINGS)
-    landed = task_of(turn.checks.ledger.state, {each.commit for each in line})
+    state = turn.checks.ledger.state
+    line = (await changes_on(env.reverts, state, made.base, main.commit, most=MOST_LANDINGS))[-MOST_LANDINGS:]
+    landed = {change: each.task for change, each in changes_of(state, {each.commit for each in line}).items()}
     found = suspects([await _end(env, turn, made, red.command, each) for each in line])
     interval = [line[at].commit for at in found] if found else []
     is_known = bool(interval) and all(commit in landed for commit in interval)

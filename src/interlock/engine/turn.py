@@ -93,6 +93,8 @@ class Turn:
     """Record facts if the log can be written right now."""
     tell: Callable[[str], None]
     """Say what takes long."""
+    together: tuple[TaskState, ...] = ()
+    """Copies of all tasks that this phase checks or lands as one, as they were at the claim."""
 
     @property
     def key(self) -> tuple[TaskId, int, str, int]:

@@ -8,8 +8,8 @@ from interlock.events.state import State
 from interlock.git.reverting import LineCommit, Revert, Reverts
 from interlock.model.errors import UsageError
 from interlock.model.outcome import CheckResult
-from interlock.model.task import Commit, Reverted, TaskId
-from interlock.train.undo import task_of, undo_facts, undo_task, with_landed_dependents
+from interlock.model.task import Commit, Reverted
+from interlock.train.undo import changes_of, is_joint, undo_facts, undo_task, with_landed_dependents
 
 NEAR = 1_000
 """Most of what is undone is among so many of the newest commits of main; else all of it is listed."""
@@ -35,16 +35,32 @@ async def plan_undo(
     """Find out what has to be undone together, and undo it in memory on top of `main`."""
     chosen = _with_dependents(state, wanted)
     while True:
-        newest = await _newest_first(reverts, main, chosen.keys())
-        undoes = tuple(Reverted(each.commit, chosen[each.commit]) for each in newest)
+        newest = await _newest_first(reverts, state, main, chosen.keys())
+        undoes = tuple(chosen[each.commit] for each in newest)
         revert = await reverts.revert(main, [each.commit for each in newest])
-        later = await _in_the_way(reverts, main, revert, chosen.keys())
-        names = task_of(state, {each.commit for each in later})
-        found = tuple(Reverted(each.commit, names.get(each.commit, TaskId(""))) for each in later)
+        later = await _in_the_way(reverts, state, main, revert, chosen.keys())
+        known = changes_of(state, {each.commit for each in later})
+        found = tuple(known.get(each.commit, Reverted(each.commit)) for each in later)
         if not (include_later and found):
             subjects = {each.commit: each.subject for each in (*newest, *later)}
             return UndoPlan(tuple(wanted), undoes, revert, found, subjects)
         chosen |= _with_dependents(state, found)
+
+
+async def changes_on(
+    reverts: Reverts, state: State, since: Commit, until: Commit, paths: Sequence[str] = (), *, most: int = 0
+) -> list[LineCommit]:
+    """List the line of the branch (`Reverts.line`), with the commits of each task in place of a merge that
+    landed several."""
+    found: list[LineCommit] = []
+    for each in await reverts.line(since, until, paths, most=most):
+        if not each.merged or not is_joint(state, each.commit):
+            found.append(each)
+            continue
+        own = await reverts.line(each.parent, each.merged[-1], paths)
+        after = next((at for at, one in enumerate(own, start=1) if one.commit == since), 0)
+        found += own[after:]
+    return found
 
 
 def facts_of(
@@ -60,16 +76,19 @@ def facts_of(
     return undo_facts(task, prepared, who)
 
 
-def _with_dependents(state: State, wanted: Iterable[Reverted]) -> dict[Commit, TaskId]:
-    chosen = {each.commit: each.task for each in wanted}
-    named = [name for name in chosen.values() if name]
-    return chosen | {commit: name for name, commit in with_landed_dependents(state, named).items()}
+def _with_dependents(state: State, wanted: Iterable[Reverted]) -> dict[Commit, Reverted]:
+    """Return all that is undone together, by the commits with the changes."""
+    chosen = {each.change: each for each in wanted}
+    named = [each.task for each in wanted if each.task]
+    return chosen | {each.change: each for each in with_landed_dependents(state, named)}
 
 
-async def _newest_first(reverts: Reverts, main: Commit, commits: Collection[Commit]) -> list[LineCommit]:
+async def _newest_first(
+    reverts: Reverts, state: State, main: Commit, commits: Collection[Commit]
+) -> list[LineCommit]:
     found: list[LineCommit] = []
     for most in (NEAR, 0):
-        line = await reverts.line(Commit(""), main, most=most)
+        line = await changes_on(reverts, state, Commit(""), main, most=most)
         found = [each for each in reversed(line) if each.commit in commits]
         if len(found) == len(commits):
             break
@@ -84,9 +103,9 @@ async def _newest_first(reverts: Reverts, main: Commit, commits: Collection[Comm
 
 
 async def _in_the_way(
-    reverts: Reverts, main: Commit, revert: Revert, chosen: Collection[Commit]
+    reverts: Reverts, state: State, main: Commit, revert: Revert, chosen: Collection[Commit]
 ) -> list[LineCommit]:
     if not revert.blocked_at:
         return []
-    later = await reverts.line(revert.blocked_at, main, revert.conflicts)
+    later = await changes_on(reverts, state, revert.blocked_at, main, revert.conflicts)
     return [each for each in reversed(later) if each.commit not in chosen]

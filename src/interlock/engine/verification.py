@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from interlock.engine.loading import load_state
-from interlock.engine.notary import log_name
+from interlock.engine.notary import log_name, told_of_all
 from interlock.events.finished import unpacked
 from interlock.events.state import State
 from interlock.git.command import Git
@@ -20,7 +20,7 @@ from interlock.model.task import Commit, TaskId
 from interlock.store.protocol import Store
 from interlock.train import proof
 from interlock.train.proof import CommitOnBranch, Flaw, Judged, Opened, Part
-from interlock.train.statement import Known, Statement, signed_bytes, told
+from interlock.train.statement import Known, Statement, signed_bytes
 
 _AT_ONCE = 4
 """The most programs that check a signature at the same time."""
@@ -126,10 +126,10 @@ async def _confirmed(means: Means, state: State | None, commit: Commit, said: St
     if means.store is None or state is None or not log or fact is None or fact.log != log:
         return None
     for name in (TaskId(change.task) for change in said.predicate.interlock.changes):
-        landing = told(await means.store.about_task(name), commit)
-        if landing:
-            known = _known(state, name, commit, log)
-            return proof.agrees(said, landing, known, means.clean) if known else None
+        if found := await told_of_all(means.store, name, commit):
+            known = [_known(state, each.passed.task, commit, log) for each in found]
+            landings = [(each, own) for each, own in zip(found, known, strict=True) if own]
+            return proof.agrees(said, landings, means.clean) if len(landings) == len(found) else None
     return None
 
 

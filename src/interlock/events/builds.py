@@ -6,6 +6,7 @@ Rules:
 2. Builds belong to the run that started them. What their checks showed outlives it (`State.checks`).
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from interlock.events import facts as f
@@ -13,6 +14,8 @@ from interlock.events.known_checks import note_times, remember
 from interlock.events.record import Recorded
 from interlock.events.state import State, TaskState
 from interlock.events.state_parts import Build, Builds
+from interlock.events.task_parts import Work
+from interlock.model.outcome import CheckResult
 from interlock.model.task import TaskId
 
 ENDED_KEPT = 100
@@ -31,7 +34,7 @@ def build_started(state: State, fact: f.BuildStarted, row: Recorded) -> set[Task
     if fact.task not in state.tasks or len(fact.works) != len(fact.ahead) + 1:
         return set()
     state.builds.running[fact.slot] = Build(
-        fact.task, fact.ahead, fact.works, fact.main, fact.epoch, row.time
+        fact.task, fact.ahead, fact.works, fact.main, fact.epoch, row.time, batch=fact.batch
     )
     return {fact.task}
 
@@ -47,15 +50,33 @@ def build_ended(state: State, fact: f.BuildEnded, row: Recorded) -> set[TaskId]:
         builds.not_before = row.time + fact.retry_after_seconds
         return {fact.task}
     builds.failures = 0
-    remember(state, fact.checks)
+    joint = _whole(fact)
+    remember(state, (*fact.checks, *joint))
     note_times(state.checks.seconds, fact.checks)
     passed = not fact.conflicts and all(check.passed for check in fact.checks)
     results = tuple(replace(check, tail="", suite=None) for check in fact.checks)
     conflicts = fact.conflicts[:CONFLICTS_KEPT]
-    ended = replace(build, passed=passed, seconds=fact.seconds, results=results, conflicts=conflicts)
+    wholes = tuple((check.command, check.change) for check in joint)
+    ended = replace(
+        build, passed=passed, seconds=fact.seconds, results=results, joint=wholes, conflicts=conflicts
+    )
     train = state.index.train
     builds.ended = (*(each for each in builds.ended if each.task in train), ended)[-ENDED_KEPT:]
     return {fact.task}
+
+
+def _whole(fact: f.BuildEnded) -> tuple[CheckResult, ...]:
+    """Return the results for all changes as one, with what the fact says only of the last one's."""
+    suites = {check.command: check.suite for check in fact.checks}
+    return tuple(replace(check, suite=suites.get(check.command)) for check in fact.joint)
+
+
+def set_apart(state: State, task: TaskState) -> None:
+    """Note that the changes of a joint check do not land as one: they are judged one by one."""
+    state.builds.ended = tuple(
+        replace(build, apart=True) if (*build.ahead, build.task) == task.change.together else build
+        for build in state.builds.ended
+    )
 
 
 def builds_after_landing(state: State, task: TaskState, fact: f.Landed) -> None:
@@ -63,20 +84,30 @@ def builds_after_landing(state: State, task: TaskState, fact: f.Landed) -> None:
     builds = state.builds
     if not builds.running and not builds.ended:
         return
-    builds.running = {slot: _after(build, task, fact) for slot, build in builds.running.items()}
-    builds.ended = tuple(_after(build, task, fact) for build in builds.ended)
+    made = task.change.candidate
+    names = made.joined.tasks if made and made.joined else (task.spec.id,)
+    landed = {name: each.change.work for name in names if (each := state.tasks.get(name))}
+    builds.running = {slot: _after(build, landed, fact) for slot, build in builds.running.items()}
+    builds.ended = tuple(_after(build, landed, fact) for build in builds.ended)
 
 
-def _after(build: Build, task: TaskState, fact: f.Landed) -> Build:
-    work, name = task.change.work, task.spec.id
-    if build.main != fact.base or work is None:
+def _after(build: Build, landed: Mapping[TaskId, Work | None], fact: f.Landed) -> Build:
+    """Return a build as it is on the new main. The first of several facts about a commit moves it on."""
+    if build.main != fact.base or len(build.beside) >= BESIDE_KEPT:
         return build
-    if name not in build.ahead and len(build.beside) < BESIDE_KEPT:
-        beside = tuple(dict.fromkeys((*build.beside, *work.touched)))
-        return replace(build, main=fact.commit, beside=beside)
-    at = build.ahead.index(name) if name in build.ahead else None
-    if at is None or build.works[at] != work.commit:
-        return build
-    ahead, works = list(build.ahead), list(build.works)
-    del ahead[at], works[at]
-    return replace(build, main=fact.commit, ahead=tuple(ahead), works=tuple(works))
+    ahead, works, beside = list(build.ahead), list(build.works), list(build.beside)
+    for name, work in landed.items():
+        at = ahead.index(name) if name in ahead else None
+        if work is None or (at is not None and works[at] != work.commit):
+            return build
+        if at is None:
+            beside += work.touched
+        else:
+            del ahead[at], works[at]
+    return replace(
+        build,
+        main=fact.commit,
+        ahead=tuple(ahead),
+        works=tuple(works),
+        beside=tuple(dict.fromkeys(beside)),
+    )

@@ -51,6 +51,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     if task.phase.kind is PhaseKind.AGENT:
         session = task.session
         session.agent, session.offered, session.held_out, session.scope = fact.agent, (), (), ()
+    task.change.together = fact.together
     if task.phase.kind is not PhaseKind.LAND:
         task.session.leased = fact.leased
 
@@ -125,10 +126,17 @@ def _candidate_passed(task: TaskState, fact: f.CandidatePassed, _: Recorded) -> 
     task.trouble.losses = task.trouble.deferrals = 0
 
 
+def _candidate_joined(task: TaskState, fact: f.CandidateJoined, row: Recorded) -> None:
+    _candidate_passed(task, fact, row)
+    if task.change.candidate:
+        task.change.candidate = replace(task.change.candidate, joined=fact.joined)
+
+
 def _landed(task: TaskState, fact: f.Landed, _: Recorded) -> None:
     made = task.change.candidate
     evidence = made.evidence if made and fact.tree in (made.tree, "") else UNCHECKED
-    task.change.landed = Candidate(fact.commit, fact.tree, fact.base, evidence)
+    joined = made.joined if made else None
+    task.change.landed = Candidate(fact.commit, fact.tree, fact.base, evidence, joined=joined)
     task.change.candidate = task.change.pull_request = None
     task.why = Reason(Why.LANDED, {"commit": fact.commit})
 
@@ -374,6 +382,7 @@ EFFECTS: dict[type[f.Fact], Callable[[TaskState, Any, Recorded], None]] = {
     f.NoChangeNeeded: _nothing_to_change,
     f.CandidateBuilt: _candidate_built,
     f.CandidatePassed: _candidate_passed,
+    f.CandidateJoined: _candidate_joined,
     f.Landed: _landed,
     f.LandingLost: _landing_lost,
     f.LandingSeen: _landing_found,

@@ -47,6 +47,7 @@ def _leave(state: State, task: TaskState) -> None:
     state.done.packed[name] = Finished(
         task.accepted,
         landed.commit if landed else Commit(""),
+        landed.joined.own if landed and landed.joined else Commit(""),
         landed.branch if landed else "",
         _packed(state.done, task),
     )

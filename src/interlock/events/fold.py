@@ -15,7 +15,7 @@ from typing import Any
 from interlock.events import facts as f
 from interlock.events.affinity import warm_up
 from interlock.events.baselines import forget_old
-from interlock.events.builds import build_ended, build_started, builds_after_landing, forget_builds
+from interlock.events.builds import build_ended, build_started, builds_after_landing, forget_builds, set_apart
 from interlock.events.clutch import witness
 from interlock.events.counting import count
 from interlock.events.effects import EFFECTS, close_question, look_again, revert_prepared
@@ -84,7 +84,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     )
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     state.run.environment, state.run.radar = fact.environment, fact.radar
-    state.run.on_red_main = fact.on_red_main
+    state.run.on_red_main, state.run.joint = fact.on_red_main, fact.joint
     forget_old(state)
     forget_builds(state)
     for name in state.index.train:
@@ -243,6 +243,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.Landed):
         freed = landed_on_main(state, task)
         builds_after_landing(state, task, fact)
+    if isinstance(fact, f.CandidateStale) and task.phase.kind is PhaseKind.CHECK and task.change.together:
+        set_apart(state, task)
     EFFECTS[type(fact)](task, fact, row)
     _spend(state, task, fact)
     if isinstance(fact, f.PhaseStarted) and fact.leased:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from interlock.events.facts import (
     AgentExited,
     CandidateBuilt,
+    CandidateJoined,
     CandidatePassed,
     CandidateStale,
     Fact,
@@ -115,6 +116,8 @@ TABLE: tuple[Row, ...] = (
     Row(Stage.RUNNING, (*_AGENT, *_CHECK), NoChangeNeeded, Stage.DONE, Go.END),
     Row(Stage.RUNNING, _CHECK, CandidateBuilt, Stage.RUNNING),
     Row(Stage.RUNNING, _CHECK, CandidatePassed, Stage.WAITING, Go.ON),
+    Row(Stage.RUNNING, _CHECK, CandidateJoined, Stage.WAITING, Go.ON),
+    Row(Stage.WAITING, _CHECK, CandidateJoined, Stage.WAITING, Go.ON),  # under the claim of the last of them
     Row(Stage.RUNNING, _CHECK, CandidateStale, Stage.WAITING, Go.AGAIN),
     Row(Stage.RUNNING, _LAND, CandidateStale, Stage.WAITING, Go.BACK),
     Row(Stage.RUNNING, _LAND, PullRequestOpened, Stage.WAITING),

@@ -102,7 +102,7 @@ def landed_on_main(state: State, task: TaskState) -> set[TaskId]:
 
 def _undoes(task: TaskState, culprit: Culprit | None) -> bool:
     undo = task.change.undo
-    return bool(undo and culprit and culprit.commit in {each.commit for each in undo.undoes})
+    return bool(undo and culprit and culprit.commit in {each.change for each in undo.undoes})
 
 
 def _mends(candidate: Candidate, broken: Broken) -> bool:

@@ -106,6 +106,8 @@ class RunState:
     brake: Limit | None = None
     """The last limit of the clutch on all agents together."""
     lane_depth: int = 1
+    joint: bool = False
+    """Changes that passed together may land as one merge."""
     environment: str = ""
     """Digest of what decides the result of a check besides the tree; empty: main is not checked first."""
     radar: str = ""
@@ -120,6 +122,8 @@ class Finished(NamedTuple):
     """Its place in the list of tasks (`TaskState.accepted`)."""
     commit: Commit
     """The commit that landed; empty: it was found done."""
+    own: Commit
+    """The commit below it with the change of this task alone; empty: it landed alone."""
     branch: str
     packed: bytes
     """All of its `TaskState`."""
@@ -271,6 +275,12 @@ class Build:
     """Results of its checks, without their output and the names of their tests."""
     conflicts: tuple[str, ...] = ()
     """Paths on which the changes conflict: then no check ran."""
+    batch: int = 1
+    """The checks of so many changes run, its own and those right before it."""
+    joint: tuple[tuple[str, str], ...] = ()
+    """Of a green one of several changes: its commands, and in `CheckKey.change` the files of all of them."""
+    apart: bool = False
+    """It was found that these changes do not land as one."""
 
 
 @dataclass(slots=True)

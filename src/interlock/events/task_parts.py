@@ -9,7 +9,7 @@ from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
 from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason
-from interlock.model.task import Commit, Reverted, Tree
+from interlock.model.task import Commit, Joined, Reverted, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -77,6 +77,13 @@ class Candidate:
     """Digest of the lines that it adds and removes; empty: no review can be asked for it."""
     lines: int = 0
     """The number of these lines; -1: a file of it is no text."""
+    joined: Joined | None = None
+    """Its share, where it is one commit with the changes of other tasks."""
+
+    @property
+    def ends(self) -> tuple[Commit, Commit]:
+        """The two commits between which the change of the task is."""
+        return (self.joined.below, self.joined.own) if self.joined else (self.base, self.commit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +219,8 @@ class Change:
     built: Candidate | None = None
     """The candidate that is being checked now."""
     candidate: Candidate | None = None
+    together: tuple[TaskId, ...] = ()
+    """All tasks that its phase now checks or lands as one; none: it is alone."""
     landed: Candidate | None = None
     undo: Undo | None = None
     """The commits that this task undoes; None: its change is that of an agent."""

@@ -66,11 +66,12 @@ _REASONED = (
 """Kinds whose reasons were sentences."""
 _PROPOSING = ("PullRequestOpened", "ReviewReceived")
 _REVIEWING = ("ReviewOpened", "ReviewApproved", "ReviewRejected")
+_JOINING = ("CandidateJoined",)
 _UNDOING = ("RevertPrepared", "TaskUndone", "TaskReopened", "MainJudged", "CulpritFound")
 SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_REASONED, Shape(2, "0.2.0")),
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
-    **dict.fromkeys((*_PROPOSING, *_REVIEWING), Shape(1, "0.2.0")),
+    **dict.fromkeys((*_PROPOSING, *_REVIEWING, *_JOINING), Shape(1, "0.2.0")),
     **dict.fromkeys(("PullRequestSeen", "StatementsDelayed", "OverlapSeen", "OverlapGone"), Shape(1, ANY)),
     **dict.fromkeys(
         ("BuildStarted", "BuildEnded", "Bumped", "CheckFlaked", "ReviewCommented"), Shape(1, ANY)

@@ -38,8 +38,8 @@ class Advance:
     fence: str | None = None
     """The blob the fence must point to; nothing for a fast-forward to upstream, which no epoch guards."""
 
-    landed: str = ""
-    """The ref that remembers what landed for a task; it moves with the branch."""
+    landed: tuple[str, ...] = ()
+    """The refs that remember what landed for each task; they move with the branch."""
 
     @property
     def ref(self) -> str:
@@ -49,7 +49,7 @@ class Advance:
     def transaction(self) -> bytes:
         """The move in the words of `update-ref --stdin`."""
         guard = f"verify {fence.REF} {self.fence}\n" if self.fence else ""
-        beside = f"update {self.landed} {self.new}\n" if self.landed else ""
+        beside = "".join(f"update {ref} {self.new}\n" for ref in self.landed)
         return f"start\n{guard}update {self.ref} {self.new} {self.old}\n{beside}prepare\ncommit\n".encode()
 
 

@@ -119,8 +119,10 @@ class Repository(Protocol):
         """Merge in memory what `work` changed since `base` onto `onto`."""
         ...
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
-        """Merge these changes in memory, one after the other, up to the first conflict that stays one."""
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> list[Merge]:
+        """Merge these changes in memory, one after the other, up to the first conflict that stays one.
+
+        Each merge has those before it too."""
         ...
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:

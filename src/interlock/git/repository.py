@@ -74,13 +74,15 @@ class GitRepository:
             return Merge(tree_of(said))
         return await conflict_of(self._git, said)
 
-    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> Merge:
-        for change in changes[:-1]:
-            merge = await resolve(await self.merge(onto, change.commit, change.base))
-            if merge.tree is None:
-                return merge
-            onto = await self._unsigned(merge.tree, onto)
-        return await resolve(await self.merge(onto, *changes[-1]))
+    async def merge_all(self, onto: Commit, changes: Sequence[Change], resolve: Resolve) -> list[Merge]:
+        merges: list[Merge] = []
+        for change in changes:
+            if merges and merges[-1].tree:
+                onto = await self._unsigned(merges[-1].tree, onto)
+            merges.append(await resolve(await self.merge(onto, change.commit, change.base)))
+            if merges[-1].tree is None:
+                break
+        return merges
 
     async def divergence(self) -> Divergence | None:
         found = await upstream.diverged(self.place)
@@ -118,7 +120,7 @@ class GitRepository:
             landing.old,
             "interlock: land",
             self._fence.object_id(landing.fence),
-            landed_ref(self.place, landing.task) if landing.task else "",
+            tuple(landed_ref(self.place, task) for task in landing.tasks),
         )
         return await self._branch.move(advance)
 

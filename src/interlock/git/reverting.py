@@ -31,6 +31,8 @@ class LineCommit:
     """Its first parent; empty: it has none."""
     author: str = ""
     subject: str = ""
+    merged: tuple[Commit, ...] = ()
+    """Its other parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,8 @@ def _parsed(text: str) -> list[LineCommit]:
     found = []
     for at in range(0, len(fields) - 4, 5):
         commit, tree, parents, author, subject = fields[at : at + 5]
-        parent = parents.partition(" ")[0]
-        found.append(LineCommit(Commit(commit), Tree(tree), Commit(parent), author, subject[:SUBJECT_CHARS]))
+        parent, *merged = map(Commit, parents.split() or [""])
+        found.append(
+            LineCommit(Commit(commit), Tree(tree), parent, author, subject[:SUBJECT_CHARS], tuple(merged))
+        )
     return found

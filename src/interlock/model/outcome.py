@@ -254,6 +254,8 @@ class CheckResult:
     """Source files of the change of which it is known whether the command read them."""
     unread: tuple[str, ...] = ()
     """Those of these files that it did not read."""
+    read: tuple[str, ...] = ()
+    """Those that it did read, where that is asked: a build of several changes tells it for each of them."""
     edited: tuple[str, ...] = ()
     """Files of the change that it edited before it passed: it did not test what would land."""
     rewrites: tuple[str, ...] = ()
@@ -393,3 +395,10 @@ class Landing:
     """The tree that was tested. If `new` holds another one, nothing moves."""
     task: str = ""
     """The task whose change it is: kept beside the branch, for a log that loses its end."""
+    along: tuple[str, ...] = ()
+    """The other tasks whose changes are in it."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.task, *self.along) if self.task else ()

@@ -146,6 +146,8 @@ class Why(StrEnum):
     CHEAP_OVERLAP = "cheap-overlap"
     NEXT_IN_LANE = "next-in-lane"
     TESTED_EARLY = "tested-early"
+    TOGETHER = "together"
+    NOT_TOGETHER = "not-together"
     CONFLICT_IN_QUEUE = "conflict-in-queue"
     MAY_LAND = "may-land"
     FIRST_CHOICE = "first-choice"

@@ -24,6 +24,8 @@ class Start:
     """The reason for the agent; None if there was no choice."""
     leased: tuple[Leased, ...] = ()
     """The values that its programs have to themselves."""
+    together: tuple[TaskId, ...] = ()
+    """All tasks whose changes are checked on main, or land, as one; none: it is alone."""
 
 
 PROJECT = TaskId("")
@@ -48,6 +50,8 @@ class StartBuild:
     main: Commit
     why: Reason
     leased: tuple[Leased, ...] = ()
+    batch: int = 1
+    """Run the checks of so many of them, the last ones, so that they can land as one."""
 
     @property
     def task(self) -> TaskId:

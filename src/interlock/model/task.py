@@ -75,12 +75,31 @@ UNDO_PIPELINE = (Phase("verify", PhaseKind.CHECK), Phase("land", PhaseKind.LAND,
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """The share of one task in a commit of main that has the changes of several."""
+
+    own: Commit
+    """The commit with its change alone: those of all are a chain below the merge that landed."""
+    below: Commit
+    """The commit that this one is on top of."""
+    tasks: tuple[TaskId, ...]
+    """All of them, in the order of the chain."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reverted:
     """A commit of main that a change undoes."""
 
     commit: Commit
     task: TaskId = TaskId("")
     """The task that landed it; empty: it came to main in another way."""
+    own: Commit = Commit("")
+    """The commit below it with the change of this task alone, where it landed several."""
+
+    @property
+    def change(self) -> Commit:
+        """The commit whose change is undone."""
+        return self.own or self.commit
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,11 @@ Rules:
    answer here could be out of date. A stale candidate comes back as a fact and is checked again.
 9. A change whose checks use a lease that others hold now waits for it; the lane goes on behind it.
 10. On a red main there are no builds: every check must be judged against main itself.
+11. Changes that passed as one tree land as one (`joint`), if none of them may land alone right now. With few
+    slots, builds are chosen for that (`batches`).
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,7 +41,9 @@ from interlock.model.reason import Reason, Why
 from interlock.model.steering import steering
 from interlock.model.step import Start, StartBuild
 from interlock.model.task import PhaseKind, Task, TaskId
-from interlock.train.speculation import Stack, Waiting, chance, choose_builds, may_go_first, needs
+from interlock.train.batches import MOST_SLOTS, choose_batches
+from interlock.train.joint import complete, joinable, next_joint
+from interlock.train.speculation import Choice, Stack, Waiting, chance, choose_builds, may_go_first, needs
 
 WINDOW, FOR_EACH_SLOT = 20, 3
 """The most changes that are looked at, or so many for each slot: one that is farther behind will hardly be
@@ -53,6 +57,8 @@ class Moves:
     starts: tuple[Start | StartBuild, ...] = ()
     stops: tuple[int, ...] = ()
     """Slots of builds that can no longer be needed."""
+    halts: tuple[TaskId, ...] = ()
+    """Changes whose checks on main can no longer be needed: they may land as one with others."""
 
 
 def moves(state: State, now: float) -> Moves:
@@ -60,7 +66,9 @@ def moves(state: State, now: float) -> Moves:
     depth = state.run.lane_depth if state.run and not is_red(state) else 1
     queue = _next_changes(state, now, depth)
     lands = _lands(state, queue)
-    starts = [_start(lands)] if lands else []
+    is_joint = state.run is not None and state.run.joint
+    names = {task.spec.id for task in queue} if is_joint else set[TaskId]()
+    starts = [_start(lands, complete(state.tasks, lands, names))] if lands else []
     if depth == 1:
         if not lands and not any(task.stage is Stage.RUNNING for task in queue):
             starts += [_start(task) for task in queue[:1]]
@@ -74,32 +82,72 @@ def _with_builds(
     chances = _chances(state)
     waiting = {task.spec.id: _waiting(task, chances(task.category)) for task in queue}
     running = {
-        slot: _stack(build)
-        for slot, build in state.builds.running.items()
-        if counts(state, build, waiting.keys())
+        slot: build for slot, build in state.builds.running.items() if counts(state, build, waiting.keys())
     }
     known = _known(state, queue, waiting)
-    checked = {Stack(task.spec.id) for task in queue if _is_running(task, PhaseKind.CHECK)}
+    checking = [task for task in queue if _is_running(task, PhaseKind.CHECK)]
+    joined = {name for task in checking for name in task.change.together}
+    checked = {Stack(task.spec.id) for task in checking if not task.change.together}
     first = _first(list(waiting.values()))
-    judged = [task for task in queue if _may_check(task) and task.spec.id in first]
-    judged = [task for task in judged if Stack(task.spec.id) in known]
-    is_judging = bool(checked & known.keys()) or any(_is_running(task, PhaseKind.LAND) for task in queue)
-    if judged and not starts and not is_judging:  # it takes no time, and no slot
-        starts = [_start(judged[0])]
-    choice = choose_builds(
-        list(waiting.values()), known, [*running.values(), *checked - known.keys()], depth, len(queue)
-    )
+    judged = [task for task in queue if _may_check(task) and task.spec.id in first - joined]
+    is_judging = bool(checked & known.keys() or joined)
+    may_join = joinable(state, queue) - joined
+    halts: list[TaskId] = []
+    if not starts and not is_judging and not any(_is_running(task, PhaseKind.LAND) for task in queue):
+        names = _judge_next(state, judged, known, waiting, may_join)
+        halts = [name for name in names if state.tasks[name].stage is Stage.RUNNING]
+        if names and not halts:  # it takes no time, and no slot
+            starts = [_start(state.tasks[names[-1]], names if len(names) > 1 else ())]
+    under_way = {_stack(build): build.batch for build in running.values()}
+    under_way |= dict.fromkeys(checked - known.keys(), 1)
+    choice = _choose(state, list(waiting.values()), known, under_way, may_join, depth)
     slots = iter(slot for slot in range(1, depth + 1) if slot not in state.builds.running)
     chosen: list[Start | StartBuild] = [*starts]
+    begun = joined.union(halts, *(start.together for start in starts))
+    begun |= {task.spec.id for task in queue if task.phase.kind is PhaseKind.LAND}
     for stack in choice.start:
-        task = state.tasks[stack.task]
+        if stack.task in begun:
+            continue
         if not stack.ahead and stack.task in first:
-            chosen += [_start(task)] if _may_check(task) else []
+            chosen += [_start(task) for task in judged if task.spec.id == stack.task]
         elif state.builds.not_before <= now and (slot := next(slots, None)):
-            chosen.append(_build(state, stack, slot))
+            chosen.append(_build(state, stack, slot, choice.sizes.get(stack, 1)))
     stops = {slot for slot in state.builds.running if slot not in running}
-    stops |= {slot for slot, stack in running.items() if stack in choice.stop}
-    return Moves(tuple(chosen), tuple(sorted(stops)))
+    stops |= {slot for slot, build in running.items() if _stack(build) in choice.stop}
+    return Moves(tuple(chosen), tuple(sorted(stops)), tuple(halts))
+
+
+def _judge_next(
+    state: State,
+    judged: Sequence[TaskState],
+    known: Mapping[Stack, bool],
+    waiting: Mapping[TaskId, Waiting],
+    may_join: Collection[TaskId],
+) -> tuple[TaskId, ...]:
+    """What is judged on main now, by known results: a green change, several that are one, or a red change."""
+    results = {task.spec.id: known.get(Stack(task.spec.id)) for task in judged}
+    green = [(name,) for name, passed in results.items() if passed]
+    red = [(name,) for name, passed in results.items() if passed is False]
+    builds = [build for build in state.builds.ended if counts(state, build, waiting)]
+    joint = next_joint(list(waiting.values()), state.tasks, builds, may_join) if not green else ()
+    return next(iter((*green, *([joint] if joint else red))), ())
+
+
+def _choose(
+    state: State,
+    queue: Sequence[Waiting],
+    known: Mapping[Stack, bool],
+    running: Mapping[Stack, int],
+    may_join: Collection[TaskId],
+    depth: int,
+) -> Choice:
+    """Choose builds: of batches, if the slots are few."""
+    if depth > MOST_SLOTS or not may_join:
+        return choose_builds(queue, known, running.keys(), depth, len(queue))
+    sizes = {_stack(build): build.batch for build in state.builds.ended}
+    return choose_batches(
+        queue, known, running, {stack: sizes.get(stack, 1) for stack in known}, may_join, (depth, len(queue))
+    )
 
 
 def chances_to_hold(state: State, now: float) -> dict[Stack, float]:
@@ -238,15 +286,18 @@ def _stack(build: Build) -> Stack:
     return Stack(build.task, build.ahead)
 
 
-def _start(task: TaskState) -> Start:
-    return Start(task.spec.id, task.attempt, task.phase.name, _why(task))
+def _start(task: TaskState, together: tuple[TaskId, ...] = ()) -> Start:
+    is_joint_check = together and task.phase.kind is PhaseKind.CHECK
+    joint = Reason(Why.TOGETHER, {"tasks": together, "task": task.spec.id})
+    why = joint if is_joint_check else _why(task)
+    return Start(task.spec.id, task.attempt, task.phase.name, why, together=together)
 
 
-def _build(state: State, stack: Stack, slot: int) -> StartBuild:
+def _build(state: State, stack: Stack, slot: int, batch: int) -> StartBuild:
     works = (state.tasks[name].change.work for name in (*stack.ahead, stack.task))
     commits = tuple(work.commit for work in works if work)
     why = Reason(Why.TESTED_EARLY, {"tasks": stack.ahead})
-    return StartBuild(slot, stack.task, stack.ahead, commits, state.main.commit, why)
+    return StartBuild(slot, stack.task, stack.ahead, commits, state.main.commit, why, batch=batch)
 
 
 def _why(task: TaskState) -> Reason:

@@ -37,6 +37,16 @@ def message(task: Task, attempt: int, evidence: Evidence, resolved: Sequence[Res
     return "\n\n".join(part for part in (subject, body, trailers) if part)
 
 
+def joint_message(parts: Sequence[tuple[Task, Evidence]]) -> str:
+    """Return the message of a merge that lands several changes. Each has a commit of its own below it."""
+    names = [task.id for task, _ in parts]
+    listed = [f"- {task.id}: {title_and_text(task)[0]}" for task, _ in parts]
+    weakest = next((evidence for _, evidence in parts if not evidence.is_verified), parts[0][1])
+    trailers = "".join(f"Interlock-Task: {name}\n" for name in names)
+    subject, _ = _split([f"Land {', '.join(names[:-1])} and {names[-1]}"])
+    return "\n\n".join((subject, "\n".join(listed), f"{trailers}Interlock-Evidence: {worth(weakest)}\n"))
+
+
 def _line(file: Resolved) -> str:
     """A file in which both sides clashed, and the command that made it."""
     words = f"{file.path} by {file.command}"

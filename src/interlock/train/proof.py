@@ -10,7 +10,7 @@ Rules:
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,9 +25,8 @@ from interlock.train.statement import (
     STATEMENT,
     Check,
     Envelope,
-    Known,
+    Stated,
     Statement,
-    Told,
 )
 from interlock.train.statement import statement as statement_of
 
@@ -165,14 +164,15 @@ def failed(statement: Statement) -> list[Check]:
     return [check for check in statement.predicate.interlock.checks if not check.is_excused]
 
 
-def agrees(statement: Statement, landing: Told, known: Known, clean: Callable[[str], str]) -> bool | None:
-    """Return True if the statement is the one that the log gives for a landing, and False if it is another.
+def agrees(statement: Statement, landings: Sequence[Stated], clean: Callable[[str], str]) -> bool | None:
+    """Return True if the statement is the one that the log gives for a commit, and False if it is another.
 
     None: it is not known. They differ only in commands in which a secret was left out that `clean` does not
-    know. `known` has the evidence and the branch; what a log does not have is in `UNCONFIRMED`.
+    know. `Known` has the evidence and the branch; what a log does not have is in `UNCONFIRMED`.
     """
     said, unclear = statement.predicate.interlock.checks, set[str]()
-    shown = {ran.command: check.command for ran, check in zip(landing.passed.checks, said, strict=False)}
+    ran = dict.fromkeys(check.command for told, _ in landings for check in told.passed.checks)
+    shown = {command: check.command for command, check in zip(ran, said, strict=False)}
 
     def as_shown(command: str) -> str:
         text = shown.get(command, command)
@@ -180,7 +180,7 @@ def agrees(statement: Statement, landing: Told, known: Known, clean: Callable[[s
             unclear.add(command)
         return text if text == command or command in unclear else clean(command)
 
-    made = msgspec.json.decode(statement_of(landing, known, as_shown), type=Statement)
+    made = msgspec.json.decode(statement_of(landings, as_shown), type=Statement)
     if _bare(made) != _bare(statement):
         return False
     return None if unclear else True

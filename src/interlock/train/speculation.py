@@ -21,7 +21,7 @@ Rules:
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import islice
@@ -72,6 +72,8 @@ class Choice:
 
     start: tuple[Stack, ...] = ()
     stop: tuple[Stack, ...] = ()
+    sizes: Mapping[Stack, int] = field(default_factory=dict)
+    """How many changes at the top of a new build are tested as one, where it is more than the last one."""
 
 
 def choose_builds(

@@ -192,15 +192,22 @@ def _is_landing(fact: f.Fact, commit: Commit) -> bool:
     return isinstance(fact, f.Landed | f.LandingSeen) and fact.commit == commit
 
 
-def statement(landing: Told, known: Known, clean: Callable[[str], str]) -> bytes:
-    """Write the statement as JSON. `clean` takes secrets out of commands."""
-    made = landing.passed
-    checks = [_check(result, made.tree, known, clean) for result in made.checks]
+Stated = tuple[Told, Known]
+
+
+def statement(landings: Sequence[Stated], clean: Callable[[str], str]) -> bytes:
+    """Write the statement about a commit as JSON: of one landing, or of several that are one commit.
+
+    `clean` takes secrets out of commands."""
+    (landing, known), made = landings[-1], landings[-1][0].passed
+    results = {check.command: (check, own) for told, own in landings for check in told.passed.checks}
+    checks = [_check(result, made.tree, own, clean) for result, own in results.values()]
+    evidence = _weakest([own.evidence for _, own in landings])
     listed = {
         name: [check.command for check in checks if _result(check) == name]
         for name in ("PASSED", "WARNED", "FAILED")
     }
-    is_verified = known.evidence is not None and known.evidence.is_verified
+    is_verified = evidence is not None and evidence.is_verified
     worst = (
         "FAILED"
         if listed["FAILED"]
@@ -212,10 +219,10 @@ def statement(landing: Told, known: Known, clean: Callable[[str], str]) -> bytes
         version=known.version,
         tree={"gitTree": made.tree},
         base={"gitCommit": made.base},
-        evidence=known.evidence.grade if known.evidence else "",
-        gap=(known.evidence.gap or "") if known.evidence else "",
+        evidence=evidence.grade if evidence else "",
+        gap=(evidence.gap or "") if evidence else "",
         checks=checks,
-        changes=[_change(landing, known)],
+        changes=[_change(told, own) for told, own in landings],
         fact=LogPlace(known.log, landing.position, {"sha256": landing.hash}),
     )
     predicate = Predicate(
@@ -228,6 +235,10 @@ def statement(landing: Told, known: Known, clean: Callable[[str], str]) -> bytes
     )
     subject = [Described(known.branch, {"gitCommit": made.commit})]
     return msgspec.json.encode(Statement(STATEMENT, subject, PREDICATE, predicate))
+
+
+def _weakest(found: Sequence[Evidence | None]) -> Evidence | None:
+    return next((each for each in found if each is None or not each.is_verified), found[0])
 
 
 def _check(result: CheckResult, tree: Tree, known: Known, clean: Callable[[str], str]) -> Check:

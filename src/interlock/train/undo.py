@@ -1,7 +1,8 @@
 """The rules of undoing: which landings go together, and what becomes of their tasks.
 
 Rules:
-1. With a task go the landed tasks that need it, directly or not: they were built on it.
+1. With a task go the landed tasks that need it, directly or not: they were built on it. The others that
+   landed with it in one merge stay: only its own commit is undone.
 2. The change that undoes is a task of its own, without an agent. It is merged, checked and landed like any
    other.
 3. Once it is on main, the tasks that it undoes are not done any more. What a person undid waits for
@@ -43,39 +44,71 @@ def landed_commit(state: State, name: TaskId) -> Commit:
     return task.change.landed.commit if task and task.change.landed and state.is_done(name) else Commit("")
 
 
-def with_landed_dependents(state: State, names: Iterable[TaskId]) -> dict[TaskId, Commit]:
-    """Return these tasks and all that need them and have landed, with the commits (rule 1)."""
+def with_landed_dependents(state: State, names: Iterable[TaskId]) -> list[Reverted]:
+    """Return the landings of these tasks and of all that need them (rule 1)."""
     needed_by: dict[TaskId, list[TaskId]] = {}
     for task in all_tasks(state):
         for need in task.spec.needs:
             needed_by.setdefault(need, []).append(task.spec.id)
-    found: dict[TaskId, Commit] = {}
+    found: dict[TaskId, Reverted] = {}
     left = list(names)
     while left:
         name = left.pop()
-        if name not in found and (commit := landed_commit(state, name)):
-            found[name] = commit
+        if name not in found and (landed := landing(state, name)):
+            found[name] = landed
             left += needed_by.get(name, [])
+    return list(found.values())
+
+
+def landing(state: State, name: TaskId) -> Reverted | None:
+    """Return the landing of a task, as that what may be undone; None: it has none."""
+    if packed := state.done.packed.get(name):
+        return Reverted(packed.commit, name, packed.own) if packed.commit else None
+    task = state.tasks.get(name)
+    landed = task.change.landed if task and state.is_done(name) else None
+    own = landed.joined.own if landed and landed.joined else Commit("")
+    return Reverted(landed.commit, name, own) if landed else None
+
+
+def landings(state: State, commits: Collection[Commit]) -> list[Reverted]:
+    """Return the landings that are these commits of main. One that landed several tasks is one for each, in
+    the order of their commits."""
+    names = [name for name, done in state.done.packed.items() if done.commit in commits]
+    names += [name for name in state.done.recent if landed_commit(state, name) in commits]
+    found: dict[TaskId, Reverted] = {}
+    for name in names:
+        landed = _known(state, name).change.landed
+        for each in landed.joined.tasks if landed and landed.joined else (name,):
+            if each in names and (one := landing(state, each)):
+                found[each] = one
+    return list(found.values())
+
+
+def changes_of(state: State, commits: Collection[Commit]) -> dict[Commit, Reverted]:
+    """Return the landings of tasks whose changes are these commits: of main, or below a merge of several."""
+    found = dict[Commit, Reverted]()
+    for name in (*state.done.packed, *state.done.recent):
+        if (one := landing(state, name)) and one.change in commits:
+            found[one.change] = one
     return found
 
 
-def task_of(state: State, commits: Collection[Commit]) -> dict[Commit, TaskId]:
-    """Return the tasks that landed these commits."""
-    found = {done.commit: name for name, done in state.done.packed.items() if done.commit in commits}
-    for name in state.done.recent:
-        if (commit := landed_commit(state, name)) in commits:
-            found[commit] = name
-    return found
+def is_joint(state: State, commit: Commit) -> bool:
+    """Return True for a commit of main that landed several tasks, also if some of them are undone."""
+    changes = (task.change for task in state.tasks.values())
+    made = (each for change in changes for each in (change.landed, change.undone) if each)
+    packed = (done.own for done in state.done.packed.values() if done.commit == commit)
+    return any(packed) or any(each.joined for each in made if each.commit == commit)
 
 
 def undoing(state: State, undoes: Collection[Reverted]) -> TaskState | None:
     """Return a task under way that undoes one of these already."""
-    commits = {each.commit for each in undoes}
+    changes = {each.change for each in undoes}
     return next(
         (
             task
             for task in state.tasks.values()
-            if task.change.undo and not task.is_over and commits & {e.commit for e in task.change.undo.undoes}
+            if task.change.undo and not task.is_over and changes & {e.change for e in task.change.undo.undoes}
         ),
         None,
     )
@@ -84,7 +117,7 @@ def undoing(state: State, undoes: Collection[Reverted]) -> TaskState | None:
 def undo_task(state: State, undoes: Sequence[Reverted], first: Reverted) -> Task:
     """Return the task that undoes these commits, newest first; `first` gives it its name."""
     name = _free_name(state, first.task or first.commit[:_SHORT])
-    listed = [f"- {each.task or 'a commit'}: {each.commit[:_SHORT]}" for each in undoes]
+    listed = [f"- {each.task or 'a commit'}: {each.change[:_SHORT]}" for each in undoes]
     others = f" and {len(undoes) - 1} more" if len(undoes) > 1 else ""
     goal = "\n".join((f"Undo {first.task or first.commit[:_SHORT]}{others}", "", "This undoes:", *listed))
     specs = _judges(state, undoes)

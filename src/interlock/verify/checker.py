@@ -110,6 +110,8 @@ class LocalChecker:
                 filed = await asyncio.to_thread(reports.read)
                 result = await asyncio.to_thread(_result, command, ran, filed)
                 result = replace(result, watched=len(marked), unread=unread, usual_seconds=ran.usual_seconds)
+                if order.names_read:
+                    result = replace(result, read=tuple(path for path in marked if path not in unread))
                 if not result.passed:  # then it is told why, and not what else it did
                     if await asyncio.to_thread(is_full, folder):
                         raise EnvironmentProblem(f"the disk is full: `{command}` {result.how}")

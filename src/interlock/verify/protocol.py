@@ -30,6 +30,8 @@ class CheckOrder:
     """The task whose change it is about, if there is one."""
     watched: tuple[str, ...] = ()
     """Files of which to say whether the commands read them."""
+    names_read: bool = False
+    """Name those that they read too, so that it can be told for a part of them."""
     changed: tuple[str, ...] = ()
     """Files of the change: a command that edits one has not passed."""
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

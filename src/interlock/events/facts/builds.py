@@ -24,6 +24,8 @@ class BuildStarted(Fact):
     """The commit of main that all are merged onto."""
     holder: str = ""
     why: Reason | None = None
+    batch: int = 1
+    """The checks of so many changes run, its own and those right before it, so that these can land as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class BuildEnded(Fact):
     epoch: int = 0
     tree: Tree = Tree("")
     checks: tuple[CheckResult, ...] = ()
+    joint: tuple[CheckResult, ...] = ()
+    """Results of a green build of several changes, for all of them as one: without what `checks` says too."""
     conflicts: tuple[str, ...] = ()
     """Paths on which the changes conflict: then no check ran."""
     seconds: float = 0.0

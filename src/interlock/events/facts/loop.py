@@ -31,6 +31,8 @@ class RunStarted(Fact):
     on_red_main: str = "judge"
     """`freeze`: only a fix or a revert lands on a main that another hand made red; `revert`: such a commit is
     also reverted; `judge`: changes are judged by what they add to it."""
+    joint: bool = False
+    """Changes that passed together may land as one merge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from interlock.model.forecast import Beside
 from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resolved
 from interlock.model.reason import Reason
-from interlock.model.task import Commit, TaskId, Tree
+from interlock.model.task import Commit, Joined, TaskId, Tree
 from interlock.model.unwanted import LeftOut
 from interlock.model.usage import Usage
 
@@ -25,6 +25,8 @@ class PhaseStarted(PhaseFact):
     """The reason for its agent; None if there was no choice."""
     leased: tuple[Leased, ...] = ()
     """The values that its programs have to themselves."""
+    together: tuple[TaskId, ...] = ()
+    """All tasks whose changes are checked on main, or land, as one: this claim covers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,15 @@ class CandidatePassed(PhasePassed):
     """Digest of the lines that it adds and removes; empty: no review can be asked for it."""
     lines: int = 0
     """The number of these lines; -1: a file of it is no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateJoined(CandidatePassed):
+    """The change passed together with others, as one merge: `commit` is that of all of them.
+
+    The claim of the last of them covers all: the epoch is the last one of the task."""
+
+    joined: Joined | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from interlock.events.state import State
 from interlock.git.reverting import GitReverts
 from interlock.model.errors import UsageError
 from interlock.model.task import Commit, Reverted, TaskId
-from interlock.train.undo import landed_commit, task_of, undoing
+from interlock.train.undo import changes_of, landing, landings, undoing
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.undoing import in_the_way_lines
 
@@ -25,7 +25,8 @@ async def undo_plan(
     project: "Project", state: State, names: Sequence[str], *, include_later: bool
 ) -> tuple[UndoPlan, Commit]:
     """Find out what undoing these tasks and commits means, and where main is. Changes nothing."""
-    wanted = [await _wanted(project, state, name) for name in dict.fromkeys(names)]
+    found = [await _wanted(project, state, name) for name in dict.fromkeys(names)]
+    wanted = list(dict.fromkeys(each for several in found for each in several))
     main = (await project.repository.tip()).commit
     plan = await plan_undo(GitReverts(project.place), state, main, wanted, include_later=include_later)
     if under_way := undoing(state, plan.undoes):
@@ -49,13 +50,14 @@ async def undo(project: "Project", state: State, plan: UndoPlan, main: Commit, a
     return next(name for name in reversed(state.tasks) if state.tasks[name].change.undo)
 
 
-async def _wanted(project: "Project", state: State, name: str) -> Reverted:
+async def _wanted(project: "Project", state: State, name: str) -> list[Reverted]:
     if state.knows(TaskId(name)):
-        return _of_task(state, TaskId(name))
+        return [_of_task(state, TaskId(name))]
     commit = await GitReverts(project.place).find(name) if _may_be_commit(name) else None
     if commit is None:
-        return _of_task(state, find(state, name).spec.id)
-    return Reverted(commit, task_of(state, {commit}).get(commit, TaskId("")))
+        return [_of_task(state, find(state, name).spec.id)]
+    own = changes_of(state, {commit})
+    return [*own.values()] or landings(state, {commit}) or [Reverted(commit)]
 
 
 def _may_be_commit(name: str) -> bool:
@@ -63,8 +65,8 @@ def _may_be_commit(name: str) -> bool:
 
 
 def _of_task(state: State, name: TaskId) -> Reverted:
-    if commit := landed_commit(state, name):
-        return Reverted(commit, name)
+    if landed := landing(state, name):
+        return landed
     task = find(state, name)
     if task.stage is Stage.DONE:
         raise UsageError(

@@ -37,7 +37,7 @@ async def undo_command(
         is_live = (await look(project.store, state)).is_live
     document = {
         "task": name,
-        "undoes": [{"commit": each.commit, "task": each.task or None} for each in plan.undoes],
+        "undoes": [{"commit": each.change, "task": each.task or None} for each in plan.undoes],
         "live": is_live,
     }
     after = "the active run checks and lands it" if is_live else "next: interlock run"

@@ -1,6 +1,6 @@
 """A task's attempts, put together from its facts: what each phase did, said and left behind."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 
 from interlock.events import facts as f
@@ -57,6 +57,8 @@ class PhaseStory:
     """The reason for which it failed, was lost or was postponed, as data."""
     agent_reason: dict[str, object] | None = None
     """The reason for its agent, as data; None if there was no choice."""
+    together: bool = False
+    """It was carried out under the claim of another task, with whose change this one passed as one."""
 
 
 @dataclass(slots=True)
@@ -97,6 +99,7 @@ BUILD = "build"
 OUTCOMES: dict[type[f.Fact], str] = {
     f.WorkFinished: "passed",
     f.CandidatePassed: "passed",
+    f.CandidateJoined: "passed",
     f.Landed: "landed",
     f.PullRequestOpened: "proposed",
     f.ReviewOpened: "in review",
@@ -193,8 +196,8 @@ def _end(story: AttemptStory, fact: f.PhaseFact, row: Recorded) -> None:
     """Close the phase this fact is about. Late news finds no open phase and changes nothing."""
     still_open = [p for p in story.phases if p.ended is None and p.phase == fact.phase]
     phase = next((p for p in still_open if p.epoch == fact.epoch), None)
-    if isinstance(fact, f.Landed):
-        phase = still_open[-1] if still_open else _found_on_main(story, fact, row)
+    if isinstance(fact, f.Landed | f.CandidateJoined):
+        phase = still_open[-1] if still_open else _under_other_claim(story, fact, row)
     if phase is None:
         return
     phase.outcome, phase.ended, phase.ended_seq = OUTCOMES[type(fact)], row.time, row.seq
@@ -207,6 +210,8 @@ def _end(story: AttemptStory, fact: f.PhaseFact, row: Recorded) -> None:
     phase.usage = getattr(fact, "usage", None) or phase.usage
     if isinstance(fact, f.ReviewOpened):
         phase.text = reason_text(fact.why)
+    elif isinstance(fact, f.CandidateJoined) and fact.joined:
+        phase.text = _together(fact.task, fact.joined.tasks)
     elif isinstance(fact, f.CandidateStale):
         phase.text = reason_text(fact.why or Reason(Why.MAIN_MOVED, {"commit": fact.main}))
     elif isinstance(fact, f.PhaseFailed | f.PhaseLost | f.PhaseDeferred):
@@ -216,9 +221,20 @@ def _end(story: AttemptStory, fact: f.PhaseFact, row: Recorded) -> None:
         phase.end_reason = reason_object(fact.why) if fact.why else None
 
 
-def _found_on_main(story: AttemptStory, fact: f.Landed, row: Recorded) -> PhaseStory:
-    """The branch moved, and the run that moved it ended before it recorded that."""
-    phase = PhaseStory(fact.phase, fact.epoch, row.time, "it was found on main", began_seq=row.seq)
+def _together(task: str, tasks: Sequence[str]) -> str:
+    return reason_text(Reason(Why.TOGETHER, {"tasks": tuple(tasks), "task": task}))
+
+
+def _under_other_claim(story: AttemptStory, fact: f.Landed | f.CandidateJoined, row: Recorded) -> PhaseStory:
+    """Begin a phase that has no start: under the claim of another task, or in a run that ended before it
+    recorded a landing."""
+    words = "it was found on main"
+    if isinstance(fact, f.CandidateJoined) and fact.joined:
+        words = _together(fact.task, fact.joined.tasks)
+    elif story.phases and story.phases[-1].together:
+        words = story.phases[-1].why
+    phase = PhaseStory(fact.phase, fact.epoch, row.time, words, began_seq=row.seq)
+    phase.together = isinstance(fact, f.CandidateJoined)
     story.phases.append(phase)
     return phase
 
@@ -235,7 +251,7 @@ def change_ends(task: TaskState, stories: list[AttemptStory], attempt: int | Non
     """The two commits between which the change of a task is: as it landed, or as an attempt made it."""
     name = task.spec.id
     if attempt is None and task.change.landed:
-        return task.change.landed.base, task.change.landed.commit
+        return task.change.landed.ends
     made = [story for story in stories if story.commit and attempt in (None, story.attempt)]
     if made:
         story = made[-1]

@@ -80,6 +80,11 @@ def _tested_early(reason: Reason, _: str) -> str:
     return f"tested early, on top of {ahead} (queued)" if ahead else "tested early, on top of main"
 
 
+def _others(reason: Reason) -> str:
+    """The other tasks of a joint check or landing."""
+    return ", ".join(task for task in reason.tasks if task != reason.text("task"))
+
+
 def _forecast(reason: Reason, _: str) -> str:
     costs = f"${reason.number('cost_usd'):.2f} and " if "cost_usd" in reason.fields else ""
     seconds, success = lasting(reason.number("seconds")), reason.number("success")
@@ -223,6 +228,8 @@ CAUSES: Mapping[str, Words] = {
     Why.CHEAP_OVERLAP: _cheap_overlap,
     Why.NEXT_IN_LANE: lambda _, __: "next in the lane",
     Why.TESTED_EARLY: _tested_early,
+    Why.TOGETHER: lambda reason, _: f"passed as one with {_others(reason)}, to land as one merge",
+    Why.NOT_TOGETHER: lambda reason, _: f"does not land as one with {_others(reason)}; checked without them",
     Why.CONFLICT_IN_QUEUE: lambda reason, _: (
         f"conflicts with a change before it in the queue in {', '.join(reason.names('paths'))}"
     ),

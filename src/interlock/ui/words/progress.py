@@ -35,6 +35,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         f"{fact.task}: done, {'its change is already on main' if fact.on_main else 'nothing to change'}",
     ),
     f.CandidatePassed: lambda fact: ("", f"{fact.task}: {_checks(fact)}"),
+    f.CandidateJoined: lambda fact: ("", f"{fact.task}: {_checks(fact)} together with {_with(fact)}"),
     f.BaseChecked: lambda fact: ("", "") if fact.result is None else _on_main(fact, fact.result),
     f.Landed: lambda fact: ("green", f"{fact.task}: landed as {fact.commit[:12]}"),
     f.LandingLost: lambda fact: (
@@ -48,7 +49,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
     ),
     f.RevertPrepared: lambda fact: (
         "cyan",
-        f"{fact.task}: undoes {', '.join(each.task or each.commit[:12] for each in fact.undoes)}",
+        f"{fact.task}: undoes {', '.join(each.task or each.change[:12] for each in fact.undoes)}",
     ),
     f.MainJudged: lambda fact: ("red", _broken(fact)) if fact.red else ("", ""),
     f.CulpritFound: lambda fact: ("yellow" if fact.fails_before else "red", found_text(fact)),
@@ -215,6 +216,10 @@ def _checks(fact: f.CandidatePassed) -> str:
     again = sum(check.reused for check in fact.checks)
     reused = f" ({again} reused)" if again else ""
     return f"{counted(len(fact.checks) - red, 'check')} passed{reused}{known}{excused}"
+
+
+def _with(fact: f.CandidateJoined) -> str:
+    return ", ".join(name for name in (fact.joined.tasks if fact.joined else ()) if name != fact.task)
 
 
 def _on_main(fact: f.BaseChecked, result: CheckResult) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def reverting(state: State) -> str:
     wanted = broken.culprit.commit if broken and broken.culprit else ""
     for name, task in state.tasks.items():
         undo = task.change.undo
-        if undo and not task.is_over and wanted in {each.commit for each in undo.undoes}:
+        if undo and not task.is_over and wanted in {each.change for each in undo.undoes}:
             return name
     return ""
 

@@ -14,10 +14,10 @@ NAMES_SHOWN = 4
 
 def plan_lines(state: State, plan: UndoPlan) -> Iterator[str]:
     """Each commit that is undone, newest first, and the tasks that wait because of that."""
-    asked = {each.commit for each in plan.wanted}
+    asked = {each.change for each in plan.wanted}
     names = {each.task for each in plan.wanted if each.task}
     for each in plan.undoes:
-        yield f"  undo {_named(plan, each)}{'' if each.commit in asked else _why(names, each)}"
+        yield f"  undo {_named(plan, each)}{'' if each.change in asked else _why(names, each)}"
     gone = {each.task for each in plan.undoes if each.task}
     waiting = [
         name
@@ -39,17 +39,17 @@ def _why(names: set[TaskId], each: Reverted) -> str:
 
 def in_the_way_lines(plan: UndoPlan, names: Sequence[str]) -> tuple[str, str]:
     """Say why git cannot undo something, and the command that can."""
-    blocked = next(each for each in plan.undoes if each.commit == plan.revert.blocked_at)
+    blocked = next(each for each in plan.undoes if each.change == plan.revert.blocked_at)
     paths = listed(plan.revert.conflicts, NAMES_SHOWN)
     later = listed([_named(plan, each) for each in plan.in_the_way], NAMES_SHOWN)
     above = f"{later or 'a later commit'} changed the same lines of {paths}"
     command = f"interlock undo {' '.join(names)} --include-later"
     return (
         f"{_named(plan, blocked)} cannot be undone alone: {above}",
-        command if later else f"git revert {blocked.commit[:12]}",
+        command if later else f"git revert {blocked.change[:12]}",
     )
 
 
 def _named(plan: UndoPlan, each: Reverted) -> str:
-    subject = one_line(inert(plan.subjects.get(each.commit, "")))
-    return f"{each.task} ({each.commit[:12]})" if each.task else f"{each.commit[:12]} ({subject})"
+    subject = one_line(inert(plan.subjects.get(each.change, "")))
+    return f"{each.task} ({each.change[:12]})" if each.task else f"{each.change[:12]} ({subject})"
