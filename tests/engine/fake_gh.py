@@ -231,6 +231,7 @@ def main(words: list[str]) -> int:
     except Trouble as trouble:
         sys.stderr.write(f"{trouble}\n")
         return 1
+    said = pulls.state.get("odd", {}).get(words[1], said)
     kill = words[:2] == pulls.state["kill_after"]
     pulls.state["kill_after"] = [] if kill else pulls.state["kill_after"]
     pulls.save()

@@ -234,6 +234,64 @@ def test_a_forge_that_does_not_answer_is_waited_for(scratch: Scratch, hub: GitHu
     assert "gh auth status" in scratch.interlock("run", code=7)
 
 
+ODD = [
+    "not JSON",
+    "[]",
+    "[" * 100_000,
+    '{"state": null}',
+    '{"state": "OPEN", "reviews": [null]}',
+    '{"state": "OPEN", "reviews": [{"authorAssociation": 1}]}',
+    '{"state": "MERGED", "mergeCommit": {"oid": 5}}',
+    '{"state": "MERGED", "mergeCommit": {"oid": "--output=leaked"}}',
+]
+
+
+def test_an_odd_answer_of_the_forge_is_said_and_the_run_goes_on(scratch: Scratch, hub: GitHub) -> None:
+    scratch.interlock("run", code=WAITING)
+    for answer in ODD:
+        hub.set(odd={"view": answer})
+        said = scratch.interlock("run", code=WAITING)
+        assert "--output" in answer or "`gh pr view 12` failed: it printed" in said, answer
+    assert not list(scratch.root.rglob("leaked"))
+    hub.set(odd={})
+    hub.merge(12)
+    scratch.interlock("run", code=WAITING)
+    assert scratch.states()["a"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("list", '[{"number": "x"}]'), ("create", "9"), ("create", "https://h/o/n/pull/" + "9" * 5000)],
+)
+def test_an_odd_answer_to_a_proposal_postpones_it(
+    scratch: Scratch, hub: GitHub, command: str, answer: str
+) -> None:
+    run = scratch.start("run")
+    run.wait_for_line("a: change made")
+    hub.set(odd={command: answer})
+    run.wait_for_line(f"postponed: `gh pr {command}")
+    hub.set(odd={})
+    assert run.wait() == WAITING
+    assert len(hub.pulls) == 1
+    assert scratch.facts("PhaseFailed") == []
+
+
+def test_a_merge_that_the_forge_reports_counts_only_if_git_finds_the_change(
+    scratch: Scratch, hub: GitHub
+) -> None:
+    old = scratch.git("rev-parse", "main")
+    scratch.interlock("run", code=WAITING)
+    for named in (old, hub.remote.push(theirs__txt="1\n"), hub.remote.git("rev-parse", "interlock/a")):
+        hub.change(12, state="MERGED", mergeCommit={"oid": named})
+        scratch.interlock("run", code=WAITING)
+        assert scratch.states() == {"a": "waiting", "b": "waiting"}
+        assert "main here does not have it yet" in reason(scratch, "a")
+    hub.change(12, state="OPEN", mergeCommit=None)
+    hub.merge(12)
+    scratch.interlock("run", code=WAITING)
+    assert scratch.states()["a"] == "done"
+
+
 @pytest.mark.parametrize("how", ["merge", pytest.param("squash", marks=pytest.mark.thorough)])
 def test_commits_that_a_reviewer_pushed_to_the_branch_are_not_taken_away(
     scratch: Scratch, hub: GitHub, how: str

@@ -1,12 +1,21 @@
 """What a forge says, read: addresses, standings, reviews; and merges found on the branch (T7, B1)."""
 
 import json
+import os
+import signal
+import subprocess
+import time
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from interlock.git.forge import GitHub, Patches, forge_of, repository_of, standing_of
+from interlock.git.child import Drain
+from interlock.git.command import finish
+from interlock.git.errors import GitFailed
+from interlock.git.forge import GitHub, Patches, Viewed, forge_of, repository_of, standing_of
 from interlock.git.forge_program import ForgeFailed
 from interlock.git.gitlab import GitLab
 from interlock.git.merged import merged_as
@@ -55,7 +64,7 @@ def test_the_repository_is_read_from_the_address_of_the_remote(url: str, reposit
     ],
 )
 def test_the_fields_say_what_a_pull_request_waits_for(change: dict[str, Any], standing: Standing) -> None:
-    assert standing_of({**OPEN, **change}) is standing
+    assert standing_of(msgspec.convert({**OPEN, **change}, Viewed)) is standing
 
 
 def gh_that_prints(folder: Path, text: str, code: int = 0) -> None:
@@ -106,6 +115,43 @@ def test_a_program_that_fails_or_prints_something_else_is_named(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
     with pytest.raises(ForgeFailed, match="`gh pr view 7` failed: "):
         run(GitHub(world.place).view(7, Commit("c1")))
+
+
+def test_a_program_that_cannot_be_executed_is_named(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gh_that_prints(tmp_path / "bin", "")
+    (tmp_path / "bin/gh").write_bytes(b"\x7fELF")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    with pytest.raises(ForgeFailed, match="gh cannot be started: Exec format error"):
+        run(GitHub(world.place).view(7, Commit("c1")))
+
+
+def test_a_program_that_never_stops_printing_is_ended(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gh_that_prints(tmp_path / "bin", "")
+    (tmp_path / "bin/gh").write_text("#!/bin/sh\nyes >&2 & exec yes\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    with pytest.raises(ForgeFailed, match="it printed more than 16 MiB"):
+        run(GitHub(world.place).view(7, Commit("c1")))
+
+
+def test_a_program_whose_child_keeps_its_pipes_open_is_given_up(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child left the process group, so no signal to the group reaches it."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/gh").write_text('#!/bin/sh\nsetsid sh -c \'echo $$ > "$0.child"; exec sleep 60\' "$0"\n')
+    (tmp_path / "bin/gh").chmod(0o755)
+    process = subprocess.Popen(
+        [tmp_path / "bin/gh"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    began = time.monotonic()
+    with pytest.raises(GitFailed, match="its time limit"):
+        run(finish(process, "gh", Drain(BytesIO(), None), 0.5))
+    os.kill(int((tmp_path / "bin/gh.child").read_text()), signal.SIGKILL)
+    assert time.monotonic() - began < 30
 
 
 def test_a_program_that_is_gone_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,6 +306,30 @@ def test_a_reviewer_who_requests_changes_sends_all_notes_of_theirs(world: World,
     found = run(GitLab(world.place).view(7, Commit("c1")))
     assert found.standing is Standing.CHANGES_REQUESTED
     assert found.reviews == (Review("grace@3", "grace", "Say it better.\na.txt:4: this word"),)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"GET /7": [], "GET /7/reviewers": []},
+        {"GET /7": {"state": None}},
+        {"GET /7": {"state": "merged", "sha": 7}},
+        {"GET /7": {"state": "opened"}, "GET /7/reviewers": [{"user": None, "state": "requested_changes"}]},
+    ],
+)
+def test_an_answer_of_gitlab_of_another_shape_is_its_failure(
+    world: World, glab: Glab, answers: dict[str, object]
+) -> None:
+    glab.answer(answers)
+    with pytest.raises(ForgeFailed, match="it printed another answer than expected"):
+        run(GitLab(world.place).view(7, Commit("c1")))
+
+
+def test_a_merge_request_that_was_opened_without_a_number_is_a_failure(world: World, glab: Glab) -> None:
+    for odd in ({"iid": -1, "web_url": "u"}, {"iid": 7, "web_url": "a\nb"}, {"web_url": "u"}, None):
+        glab.answer({"GET": [], "POST": odd})
+        with pytest.raises(ForgeFailed, match="it printed another answer than expected"):
+            run(GitLab(world.place).propose(PROPOSAL))
 
 
 def test_an_error_of_gitlab_is_named(world: World, glab: Glab) -> None:

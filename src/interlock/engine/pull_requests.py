@@ -3,7 +3,8 @@
 Rules:
 1. The branch here never moves by itself: it follows the remote, where people or the forge merge.
 2. Only a change on top of what the remote has is proposed, so that nothing else goes along with it.
-3. A merge is found on the branch here: the proposed commit, or one with its tree or its patch.
+3. A merge is found on the branch here: the proposed commit, or one with its tree or its patch. A forge may
+   name another commit, as reviewers push more: it counts if it is new and changes all files of the change.
 4. What a forge or the network has against a look or a proposal is no failure of the task.
 """
 
@@ -25,8 +26,9 @@ from interlock.events.state import State, TaskState
 from interlock.events.task_parts import Candidate
 from interlock.git.forge import Forge, Patches
 from interlock.git.forge_program import ForgeFailed
-from interlock.git.merged import merged_as, on_branch
+from interlock.git.merged import merged_as, merged_with_more
 from interlock.git.place import Place, ref_word
+from interlock.git.protocol import Rewritten
 from interlock.git.push import Push, PushOutcome, is_on_upstream, push_branch
 from interlock.git.upstream import upstream_of
 from interlock.model.claim import Claim
@@ -123,11 +125,11 @@ class PullRequests:
         if opened is None:
             return []
         seen = await self.forge.view(opened.number, opened.commit)
-        tip = await on_branch(self.place, seen.merged_as) if seen.standing is Standing.MERGED else None
-        if (
-            tip
-        ):  # main was fetched after the look for the change as it was proposed, or the merge has more in it
-            return await self._found(task) or [f.LandingSeen(task.spec.id, tip.commit, tip.parent, tip.tree)]
+        if seen.standing is Standing.MERGED:
+            tip = await merged_with_more(self.place, opened.base, opened.commit, seen.merged_as)
+            # Main may have been fetched after the look above.
+            if found := await self._found(task) or ([_seen(task, tip)] if tip else []):
+                return found
         return news(task, seen, main, lambda review: _quote(opened.number, review))
 
     async def _found(self, task: TaskState) -> list[f.Fact]:
@@ -139,7 +141,11 @@ class PullRequests:
             return [replace(fact, proposed=proposed)]
         if opened is None or not (found := await merged_as(self.place, opened.base, opened.commit)):
             return []
-        return [f.LandingSeen(task.spec.id, found.commit, found.parent, found.tree)]
+        return [_seen(task, found)]
+
+
+def _seen(task: TaskState, found: Rewritten) -> f.Fact:
+    return f.LandingSeen(task.spec.id, found.commit, found.parent, found.tree)
 
 
 def _quote(number: int, review: Review) -> str:

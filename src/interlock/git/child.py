@@ -21,6 +21,7 @@ from io import BytesIO
 from typing import IO, BinaryIO
 
 _CHUNK_BYTES = 1 << 16
+_ERROR_BYTES = 4 << 20
 
 
 class Drain:
@@ -87,23 +88,23 @@ class Child:
         self._loop = asyncio.get_running_loop()
         self._process = process
         self._drain = drain
-        self._said: list[bytes] = []
+        self._said = Drain(BytesIO(), _ERROR_BYTES)
         self._failure: OSError | None = None
         self._quiet: asyncio.Future[None] = self._loop.create_future()
         """Settled when both pipes are closed."""
-        self._open = {_fileno(process.stdout): self._take, _fileno(process.stderr): self._said.append}
+        self._open = {_fileno(process.stdout): self._take, _fileno(process.stderr): self._said.take}
         for pipe in self._open:
             os.set_blocking(pipe, False)
             self._loop.add_reader(pipe, self._read, pipe)
 
     @property
     def errors(self) -> str:
-        return b"".join(self._said).decode("utf-8", "backslashreplace")
+        return self._said.kept.decode("utf-8", "backslashreplace")
 
     async def ended(self) -> int:
         """Wait for the end; return the exit status. `OSError` if the disk had no room for the output."""
         await asyncio.shield(self._quiet)
-        code = await self._gone()
+        code = await self.gone()
         if self._failure:
             raise self._failure
         return code
@@ -113,7 +114,8 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
-    async def _gone(self) -> int:
+    async def gone(self) -> int:
+        """Wait for the end of the program alone, and not of what it started; return the exit status."""
         if (code := self._process.poll()) is not None:
             return code
         if not hasattr(os, "pidfd_open"):

@@ -278,11 +278,11 @@ def _refuse_excess(name: str, output: Output, *, said_too_much: bool) -> None:
         raise bounds.too_large(f"git {name} runs out of memory on it", f"{bounds.MEMORY_BYTES >> 20} MiB")
 
 
-async def run_beside(words: Sequence[str], directory: Path, **variables: str) -> Output:
+async def run_beside(words: Sequence[str], directory: Path, limit_bytes: int, **variables: str) -> Output:
     """Run another program of the user's that works on the repository, as the user would; any exit status."""
     env = user_environment() | variables
     process = _popen(words, env, directory, subprocess.DEVNULL, Git(directory, as_user=True))
-    return await finish(process, words[0], Drain(BytesIO(), bounds.OUTPUT_BYTES), 120.0)
+    return await finish(process, words[0], Drain(BytesIO(), limit_bytes), 120.0)
 
 
 async def find_repository(path: Path, *argv: str) -> Output:
@@ -299,7 +299,7 @@ def _spawn(git: Git, argv: Sequence[str], feed: bytes | BinaryIO) -> subprocess.
 def _popen(
     command: Sequence[str], env: dict[str, str], directory: Path, stdin: int | BinaryIO, git: Git
 ) -> subprocess.Popen[bytes]:
-    with _explained(directory), held(_limits(git)) as (files, hold):
+    with _explained(directory, command[0]), held(_limits(git)) as (files, hold):
         process = subprocess.Popen(
             command,
             executable=_program(env.get("PATH", os.defpath), command[0]),
@@ -328,7 +328,7 @@ def _program(path: str, name: str) -> str:
 
 
 @contextlib.contextmanager
-def _explained(directory: Path) -> Iterator[None]:
+def _explained(directory: Path, program: str) -> Iterator[None]:
     """Turn the reason why a program could not be started into a message."""
     try:
         yield
@@ -340,7 +340,7 @@ def _explained(directory: Path) -> Iterator[None]:
             "git is not installed, or not on the PATH", "install git 2.38 or newer, then try again"
         ) from error
     except OSError as error:
-        raise EnvironmentProblem(f"git cannot be started: {error.strerror}") from error
+        raise EnvironmentProblem(f"{program} cannot be started: {error.strerror}") from error
 
 
 async def finish(process: subprocess.Popen[bytes], name: str, drain: Drain, seconds: float) -> Output:
@@ -367,7 +367,7 @@ async def _stop(child: Child) -> None:
             await child.ended()
     except TimeoutError:
         child.signal(signal.SIGKILL)
-        await child.ended()
+        await child.gone()  # what left its process group may keep the pipes open for ever
 
 
 async def to_the_end(work: Coroutine[Any, Any, _T]) -> _T:  # Any: what a coroutine yields to its loop

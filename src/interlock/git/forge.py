@@ -5,6 +5,7 @@ Rules:
 2. What people write on a forge is text from outside. Only people who may write to the repository send a
    change back to its agent, and their words are marked with who wrote them.
 3. Every act may be repeated: a pull request that is open for the branch already is updated.
+4. An answer of another shape than expected is a failure of the program, never of Interlock.
 """
 
 import re
@@ -13,9 +14,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
-from interlock.git.forge_program import ForgeFailed, printed_json, start_forge
+import msgspec
+
+from interlock.git.forge_program import ForgeFailed, Number, Url, commit_of, read_answer, start_forge
 from interlock.git.gitlab import GitLab
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
@@ -32,6 +35,60 @@ _ADDRESS = re.compile(
 _INSTALL = {"gh": "https://cli.github.com", "glab": "https://gitlab.com/gitlab-org/cli"}
 FOLDER = "pull-requests"
 """Below the state folder: the text of each proposal, and its patch where there is no forge."""
+_T = TypeVar("_T")
+
+
+class _Person(msgspec.Struct):
+    login: str | None = None
+
+
+class _Oid(msgspec.Struct):
+    oid: str | None = None
+
+
+class _Review(msgspec.Struct, rename="camel"):
+    state: str | None = None
+    author: _Person | None = None
+    author_association: str | None = None
+    body: str | None = None
+    submitted_at: str | None = None
+    commit: _Oid | None = None
+
+
+class _Comment(msgspec.Struct):
+    """A comment on a line, as the REST API shows it."""
+
+    user: _Person | None = None
+    path: str | None = None
+    line: int | None = None
+    original_line: int | None = None
+    body: str | None = None
+    original_commit_id: str | None = None
+
+
+class _Check(msgspec.Struct):
+    """A check run, which has a status and a conclusion, or a commit status, which has a state."""
+
+    conclusion: str | None = None
+    state: str | None = None
+    status: str | None = None
+
+
+class _Open(msgspec.Struct):
+    number: Number
+    url: Url
+
+
+class Viewed(msgspec.Struct, rename="camel"):
+    """The fields of `gh pr view --json`."""
+
+    state: str
+    is_draft: bool | None = None
+    mergeable: str | None = None
+    merge_state_status: str | None = None
+    merge_commit: _Oid | None = None
+    reviews: list[_Review] | None = None
+    status_check_rollup: list[_Check] | None = None
 
 
 class Forge(Protocol):
@@ -97,12 +154,13 @@ class GitHub:
         body = text_file(self.place, proposal.task, "md")
         body.write_text(proposal.body)
         texts = ("--title", proposal.title, "--body-file", str(body))
-        open_now = await self._json(
+        open_now = await self._read(
+            list[_Open],
             *("pr", "list", "--head", proposal.branch, "--base", proposal.base_branch),
             *("--state", "open", "--json", "number,url", "--limit", "1"),
         )
         if open_now:
-            proposed = Proposed(int(open_now[0]["number"]), str(open_now[0]["url"]))
+            proposed = Proposed(open_now[0].number, open_now[0].url)
             with suppress(ForgeFailed):  # its commits are there already, and say the same
                 await self._gh("pr", "edit", str(proposed.number), *texts)
         else:
@@ -115,25 +173,25 @@ class GitHub:
         await self._gh("pr", "merge", str(number), "--auto", "--merge", "--match-head-commit", commit)
 
     async def try_out(self) -> str:
-        await self._json("pr", "list", "--limit", "1", "--json", "number")
+        await self._read(list[_Open], "pr", "list", "--limit", "1", "--json", "number,url")
         return f"as pull requests by gh{f' on {self.repository}' if self.repository else ''}"
 
     async def view(self, number: int, commit: Commit) -> PullRequest:
-        found = await self._json("pr", "view", str(number), "--json", _VIEW)
-        asked = [review for review in _latest(found.get("reviews") or ()) if _asks(review, commit)]
+        found = await self._read(Viewed, "pr", "view", str(number), "--json", _VIEW)
+        asked = [review for review in _latest(found.reviews or ()) if _asks(review, commit)]
         comments = await self._comments(number, commit) if asked else []
-        merged = str((found.get("mergeCommit") or {}).get("oid") or "")
+        merged = commit_of(found.merge_commit.oid if found.merge_commit else None)
         reviews = tuple(_review(review, comments) for review in asked)
-        return PullRequest(standing_of(found, is_asked=bool(asked)), Commit(merged), reviews)
+        return PullRequest(standing_of(found, is_asked=bool(asked)), merged, reviews)
 
-    async def _comments(self, number: int, commit: Commit) -> list[dict[str, Any]]:
+    async def _comments(self, number: int, commit: Commit) -> list[_Comment]:
         """The comments on lines of the proposed commit."""
         path = f"repos/{{owner}}/{{repo}}/pulls/{number}/comments?per_page=100"
-        found = await self._json("api", path)
-        return [each for each in found if each.get("original_commit_id") == commit]
+        found = await self._read(list[_Comment], "api", path)
+        return [each for each in found if each.original_commit_id == commit]
 
-    async def _json(self, *words: str) -> Any:  # Any: what the program printed
-        return printed_json("gh", words, await self._gh(*words))
+    async def _read(self, shape: type[_T], *words: str) -> _T:
+        return read_answer("gh", words, await self._gh(*words), shape)
 
     async def _gh(self, *words: str) -> bytes:
         where = {"GH_REPO": self.repository} if self.repository else {}
@@ -144,72 +202,71 @@ class GitHub:
 
 def _opened(said: bytes) -> Proposed:
     """`gh pr create` prints the address of the new pull request last."""
-    url = said.decode(errors="replace").strip().splitlines()[-1:] or [""]
-    number = re.search(r"/pull/(\d+)\s*$", url[0])
+    url = (said.decode(errors="replace").strip().splitlines()[-1:] or [""])[0].strip()
+    number = re.fullmatch(r"\S{1,2000}/pull/([1-9]\d{0,14})", url, re.ASCII)
     if number is None:
-        raise ForgeFailed("gh", ("pr", "create"), f"it printed no address: {url[0]}")
-    return Proposed(int(number[1]), url[0].strip())
+        raise ForgeFailed("gh", ("pr", "create"), f"it printed no address: {url}")
+    return Proposed(int(number[1]), url)
 
 
-# Any: JSON of a forge, from here on.
-def standing_of(found: dict[str, Any], *, is_asked: bool = False) -> Standing:
-    """The standing of a pull request, from the fields of `gh pr view --json`."""
-    if found["state"] != "OPEN":
-        return Standing.MERGED if found["state"] == "MERGED" else Standing.CLOSED
+def standing_of(found: Viewed, *, is_asked: bool = False) -> Standing:
+    """The standing of a pull request."""
+    if found.state != "OPEN":
+        return Standing.MERGED if found.state == "MERGED" else Standing.CLOSED
     return Standing.CHANGES_REQUESTED if is_asked else _waits_for(found)
 
 
-def _waits_for(found: dict[str, Any]) -> Standing:
-    if found.get("mergeable") == "CONFLICTING":
+def _waits_for(found: Viewed) -> Standing:
+    if found.mergeable == "CONFLICTING":
         return Standing.CONFLICTS
-    if found.get("mergeStateStatus") == "BEHIND":
+    if found.merge_state_status == "BEHIND":
         return Standing.BEHIND
-    if found.get("isDraft"):
+    if found.is_draft:
         return Standing.DRAFT
-    ends = {_end(check) for check in found.get("statusCheckRollup") or ()}
+    ends = {_end(check) for check in found.status_check_rollup or ()}
     if ends & _RED:
         return Standing.CHECKS_FAILED
     if ends & _PENDING:
         return Standing.CHECKS_PENDING
-    states = {review.get("state") for review in _latest(found.get("reviews") or ())}
+    states = {review.state for review in _latest(found.reviews or ())}
     if "APPROVED" in states:
         return Standing.APPROVED
-    return Standing.REVIEW_REQUIRED if found.get("mergeStateStatus") == "BLOCKED" else Standing.OPEN
+    return Standing.REVIEW_REQUIRED if found.merge_state_status == "BLOCKED" else Standing.OPEN
 
 
-def _end(check: dict[str, Any]) -> str:
+def _end(check: _Check) -> str:
     """The result of a check run or a commit status; while it runs its status."""
-    return str(check.get("conclusion") or check.get("state") or check.get("status") or "")
+    return check.conclusion or check.state or check.status or ""
 
 
-def _latest(reviews: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _latest(reviews: Sequence[_Review]) -> list[_Review]:
     """The last review of each person who may write to the repository; a comment alone changes nothing."""
-    last: dict[str, dict[str, Any]] = {}
+    last: dict[str, _Review] = {}
     for review in reviews:
-        if review.get("authorAssociation") in _TRUSTED and review.get("state") != "COMMENTED":
-            last[_login(review)] = review
+        if review.author_association in _TRUSTED and review.state != "COMMENTED":
+            last[_login(review.author)] = review
     return list(last.values())
 
 
-def _asks(review: dict[str, Any], commit: Commit) -> bool:
+def _asks(review: _Review, commit: Commit) -> bool:
     """Tell if a review asks for changes of this commit, and not of an earlier one."""
-    about = (review.get("commit") or {}).get("oid")
-    return review.get("state") == "CHANGES_REQUESTED" and about in (None, "", commit)
+    about = review.commit.oid if review.commit else None
+    return review.state == "CHANGES_REQUESTED" and about in (None, "", commit)
 
 
-def _login(found: dict[str, Any]) -> str:
-    return str((found.get("author") or found.get("user") or {}).get("login") or "unknown")
+def _login(person: _Person | None) -> str:
+    return (person.login if person else None) or "unknown"
 
 
-def _review(review: dict[str, Any], comments: Sequence[dict[str, Any]]) -> Review:
-    author = _login(review)
+def _review(review: _Review, comments: Sequence[_Comment]) -> Review:
+    author = _login(review.author)
     lines = [
-        f"{each.get('path')}:{each.get('line') or each.get('original_line') or ''}: {each.get('body') or ''}"
+        f"{each.path}:{each.line or each.original_line or ''}: {each.body or ''}"
         for each in comments
-        if _login(each) == author
+        if _login(each.user) == author
     ]
-    text = "\n".join([str(review.get("body") or ""), *lines]).strip()
-    return Review(f"{author}@{review.get('submittedAt')}", author, text)
+    text = "\n".join([review.body or "", *lines]).strip()
+    return Review(f"{author}@{review.submitted_at}", author, text)
 
 
 def forge_of(place: Place, wanted: str, remote: str) -> Forge:

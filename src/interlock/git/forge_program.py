@@ -1,8 +1,9 @@
 """Starts the program of a forge, the user's own `gh` or `glab`, which asks nothing and opens nothing."""
 
+import re
 import shutil
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -10,8 +11,16 @@ from interlock.git.command import run_beside
 from interlock.git.errors import GitFailed
 from interlock.git.place import Place
 from interlock.model.errors import EnvironmentProblem
+from interlock.model.task import Commit
 
 _LINE_CHARS = 300
+_ANSWER_BYTES = 16 << 20
+"""GitHub cuts a text at 64 KiB, and a page has 100 of them."""
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_T = TypeVar("_T")
+Number = Annotated[int, msgspec.Meta(ge=1, lt=10**15)]
+"""The number of a pull request."""
+Url = Annotated[str, msgspec.Meta(pattern=r"^\S{1,2000}$")]
 
 
 class ForgeFailed(EnvironmentProblem):
@@ -32,17 +41,27 @@ async def start_forge(place: Place, program: str, words: Sequence[str], **variab
     if not shutil.which(program):
         raise ForgeFailed(program, words, f"{program} is not on the PATH")
     try:
-        said = await run_beside((program, *words), where, NO_COLOR="1", **variables)
-    except GitFailed as failed:
-        raise ForgeFailed(program, words, failed.said) from failed
+        said = await run_beside((program, *words), where, _ANSWER_BYTES, NO_COLOR="1", **variables)
+    except EnvironmentProblem as failed:
+        reason = failed.said if isinstance(failed, GitFailed) else str(failed)
+        raise ForgeFailed(program, words, reason) from failed
+    if said.cut:
+        raise ForgeFailed(program, words, f"it printed more than {_ANSWER_BYTES >> 20} MiB")
     if said.code:
         raise ForgeFailed(program, words, said.err)
     return said.out
 
 
-def printed_json(program: str, words: Sequence[str], said: bytes) -> Any:  # Any: what the program printed
-    """Return the JSON that it printed."""
+def read_answer(program: str, words: Sequence[str], said: bytes, shape: type[_T]) -> _T:
+    """Read the JSON that it printed, of the shape that is expected."""
     try:
-        return msgspec.json.decode(said)
-    except msgspec.DecodeError as error:
+        return msgspec.json.decode(said, type=shape)
+    except msgspec.ValidationError as error:
+        raise ForgeFailed(program, words, f"it printed another answer than expected: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise ForgeFailed(program, words, f"it printed no JSON: {error}") from error
+
+
+def commit_of(text: str | None) -> Commit:
+    """A commit that the forge names; empty if the text is no id of one."""
+    return Commit(text if text and _COMMIT.fullmatch(text) else "")

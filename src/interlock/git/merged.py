@@ -6,6 +6,8 @@ from interlock.model.task import Commit, Tree
 
 _COMMITS = 200
 """The most commits of the branch that are compared with a proposed one."""
+_NAMED_AMONG = 20_000
+"""The most commits of the branch among which a merge is looked for that the forge names."""
 
 
 async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | None:
@@ -15,10 +17,7 @@ async def merged_as(place: Place, base: Commit, commit: Commit) -> Rewritten | N
     """
     if base == commit:
         return None
-    said = await place.git.run(
-        "log", "--first-parent", f"--max-count={_COMMITS}", "--format=%H %T %P", f"{base}..{place.ref}", "--"
-    )
-    line = [_commit(*row.split()) for row in said.line.splitlines()]
+    line = await _line_since(place, base, _COMMITS)
     if found := await _first_with(place, line, commit):
         return found
     (tree,) = await place.git.names(f"{commit}^{{tree}}")
@@ -36,13 +35,26 @@ async def _first_with(place: Place, line: list[Rewritten], commit: Commit) -> Re
     return next((each for each in reversed(line) if each.commit == commit or each.commit in newer), None)
 
 
-async def on_branch(place: Place, commit: Commit) -> Rewritten | None:
-    """The commit as which a forge says that it has merged a change, if the branch here has it."""
-    said = await place.git.run("log", "-1", "--format=%H %T %P", commit, "--", ok=(0, 128))
-    if said.code or not said.line:
+async def merged_with_more(place: Place, base: Commit, commit: Commit, named: Commit) -> Rewritten | None:
+    """The commit that a forge names as the merge of a change proposed on top of `base`, if git agrees.
+
+    It came onto the branch after `base`, and changes every file that the change does: reviewers may have
+    edited the same lines before the merge.
+    """
+    line = await _line_since(place, base, _NAMED_AMONG)
+    found = next((each for each in line if each.commit == named), None)
+    if found is None or not found.parent:
         return None
-    found = await place.git.run("merge-base", "--is-ancestor", commit, place.ref, ok=(0, 1))
-    return None if found.code else _commit(*said.line.split())
+    changed = {each.path for each in await place.git.changes(found.parent, found.commit)}
+    proposed = {each.path for each in await place.git.changes(base, commit)}
+    return found if proposed and proposed <= changed else None
+
+
+async def _line_since(place: Place, base: Commit, most: int) -> list[Rewritten]:
+    """The first-parent line of the branch after `base`, the newest first."""
+    words = ("--first-parent", f"--max-count={most}", "--format=%H %T %P", f"{base}..{place.ref}", "--")
+    said = await place.git.run("log", *words)
+    return [_commit(*row.split()) for row in said.line.splitlines()]
 
 
 def _commit(commit: str, tree: str, parent: str = "", *_: str) -> Rewritten:
