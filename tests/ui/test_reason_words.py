@@ -124,6 +124,8 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.LANDING_FOUND, commit=COMMIT), "landed as 0123456789ab, found on main"),
     (of(Why.MAIN_MOVED, commit=COMMIT), "main moved to 0123456789ab after the checks"),
+    (of(Why.TOGETHER, tasks=("a", "b"), task="b"), "passed as one with a, to land as one merge"),
+    (of(Why.NOT_TOGETHER, tasks=("a", "b"), task="b"), "does not land as one with a; checked without them"),
     (of(Why.RETRYING, cause=SAID), "exit 1; retrying"),
     (of(Why.RETRIED), "retried by a person"),
     (of(Why.RESET), "reset by a person"),
