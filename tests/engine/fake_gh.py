@@ -173,7 +173,9 @@ def edit(pulls: Pulls, words: list[str], flags: dict[str, list[str]]) -> str:
 def view(pulls: Pulls, words: list[str], flags: dict[str, list[str]]) -> str:
     if checkout := pulls.state.pop("pulled_into", ""):  # somebody merges it and pulls, just now
         merge_now(pulls, words[0], "merge")
-        subprocess.run(["git", "pull", "-q", "--ff-only"], cwd=checkout, check=True)
+        for _ in range(20):  # Interlock may be fetching into the same ref
+            if not subprocess.run(["git", "pull", "-q", "--ff-only"], cwd=checkout, check=False).returncode:
+                break
     return json.dumps(fields(pulls.shown(pulls.get(words[0])), flags))
 
 

@@ -176,6 +176,8 @@ class PullRequestWatch:
         self._tell = tell
         self._told = ""
         self._alone_since: float | None = None
+        self._lock = asyncio.Lock()
+        """One look at a time: two at once would both record what they find."""
 
     async def watch(self) -> None:
         """Look until cancelled; less often while nothing changes."""
@@ -187,6 +189,10 @@ class PullRequestWatch:
 
     async def look(self) -> bool:
         """Look once at each that a task waits for; True if there was news."""
+        async with self._lock:
+            return await self._look()
+
+    async def _look(self) -> bool:
         tasks = followed(self._ledger.state)
         if not tasks:
             return False
