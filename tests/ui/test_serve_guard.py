@@ -2,20 +2,26 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from interlock.events.facts import RunStarted
+from interlock.events.facts import PhaseFailed, RunStarted, WorkFinished
+from interlock.model.claim import task_resource
+from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import said
+from interlock.model.task import Commit, TaskId
 from interlock.run.attempt_token import attempt_token, project_secret
 from interlock.ui.web.keys import load_keys
 from interlock.ui.web.route import Route
 from interlock.ui.web.routes import ROUTES
 from interlock.ui.web.scopes import Scope
+from interlock.ui.web.site import MOST_OF_AGENTS
 from tests.ui.conftest import Lab, git, task
 from tests.ui.serving import Answer, Server, serving
+from tests.ui.test_serve_faults import WEBSOCKET
 
 pytestmark = pytest.mark.slow
 
@@ -169,6 +175,65 @@ def test_an_agent_reads_no_other_attempt_of_its_task(server: Server, projects: l
     mine = {"Authorization": f"Bearer {own_token(projects, 't')}"}
     statuses = [server.send("GET", f"/api/tasks/t/log?attempt={number}", **mine).status for number in (1, 2)]
     assert statuses == [200, 403]
+
+
+def test_an_agent_gets_nothing_that_an_earlier_attempt_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its logs, its change, its questions: only those of the attempt that the token is of."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    root = tmp_path / "project"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "start")
+    base = git(root, "rev-parse", "HEAD")
+    (root / "secret.txt").write_text(SECRET)
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "the first attempt")
+    made = git(root, "rev-parse", "HEAD")
+    with capsys_is_not_needed() as nothing:
+        lab = Lab(root, nothing)
+    lab.accept(task("t"))
+    lab.take_charge(RunStarted("r", "h", 1, 3), seconds=3600)
+    first = root / ".git/interlock/logs/t/1.log"
+    first.parent.mkdir(parents=True)
+    (first.parent / "2.log").write_text("mine\n")
+    first.write_text(SECRET)
+    epoch, key = lab.start("t").epoch, TaskId("t")
+    check = CheckResult("make", 1, 1.0, log=str(first), tail=SECRET)
+    lab.write(
+        WorkFinished(
+            key, 1, "implement", epoch, base=Commit(base), commit=Commit(made), touched=("a",), log=str(first)
+        )
+    )
+    lab.release(task_resource("t"))
+    epoch = lab.start("t", phase="verify").epoch
+    lab.write(
+        PhaseFailed(key, 1, "verify", epoch, ErrorClass.CHECK, said(SECRET), feedback=SECRET, checks=(check,))
+    )
+    lab.release(task_resource("t"))
+    lab.start("t", attempt=2)
+    paths = ("", "/log", f"/log?file={first}", "/log?form=prompt", "/diff", "/diff?attempt=2")
+    with serving(root) as server:
+        mine = {"Authorization": f"Bearer {own_token([root], 't', 2)}"}
+        answers = {path: server.send("GET", f"/api/tasks/t{path}", **mine) for path in paths}
+        person = server.get("/api/tasks/t")
+        assert server.get(f"/api/tasks/t/log?file={first}")["text"] == SECRET, "a person reads it"
+    assert [each["attempt"] for each in answers[""].json["attempts"]] == [2]
+    assert [each["attempt"] for each in person["attempts"]] == [1, 2]
+    assert answers["/log"].json["text"] == "mine\n"
+    found = [path for path, answer in answers.items() if SECRET.encode() in answer.body]
+    assert found == []
+
+
+def test_agents_leave_streams_for_people(server: Server, projects: list[Path]) -> None:
+    mine = {"Authorization": f"Bearer {own_token(projects, 't')}", **WEBSOCKET}
+    with ExitStack() as opened:
+        for _ in range(MOST_OF_AGENTS):
+            assert opened.enter_context(server.asking("GET", "/api/tasks/t/terminal", **mine)).status == 101
+        with server.asking("GET", "/api/tasks/t/terminal", **mine) as one_more:
+            assert one_more.status == 503
+        opened.enter_context(server.stream(server.get("/api/snapshot")["cursor"]))
 
 
 def test_each_answer_tells_the_browser_to_keep_to_this_server(server: Server) -> None:

@@ -1,8 +1,8 @@
 """What agents and strangers write comes out of the API inert, and requests have limits (S5, B13)."""
 
 import socket
+import time
 from contextlib import suppress
-from http.client import RemoteDisconnected
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,12 @@ from interlock.model.reason import said
 from interlock.model.task import TaskId
 from interlock.ui.cli.show import diff_line
 from interlock.ui.plain import CONTROL
+from interlock.ui.web.connections import FIRST_REQUEST_SECONDS, MOST_CONNECTIONS
 from interlock.ui.web.listening import BACKLOG
 from interlock.ui.web.routes import ROUTES
 from interlock.ui.web.scopes import Scope
-from interlock.ui.web.server import MOST_CONNECTIONS
 from tests.ui.conftest import Lab, git, task
-from tests.ui.serving import Answer, Server, serving
+from tests.ui.serving import PATIENCE_SECONDS, Server, serving
 
 pytestmark = pytest.mark.slow
 
@@ -185,20 +185,60 @@ def test_requests_that_are_wrong_or_too_large_are_refused(lab: Lab) -> None:
     assert len(lab.facts()) == before
 
 
-@pytest.mark.thorough
-def test_more_connections_than_the_limit_are_closed_and_the_others_served(lab: Lab) -> None:
+def test_idle_connections_of_strangers_make_room_for_others(lab: Lab) -> None:
     lab.accept(task("a"))
-    with serving(lab.root) as server:
-        idle = [_connected(server) for _ in range(MOST_CONNECTIONS + 2 * BACKLOG)]
+    with serving(lab.root) as server, server.stream(server.get("/api/snapshot")["cursor"]) as stream:
+        idle = [_connected(server) for _ in range(MOST_CONNECTIONS + BACKLOG)]
         try:
-            assert _is_closed(idle[-1])
-            for each in idle[:BACKLOG]:
-                each.close()
-            while (answer := _inbox(server)) is None:
-                pass
+            began = time.monotonic()
+            answer = server.send("GET", "/api/inbox", Authorization=f"Bearer {server.token}")
             assert answer.status == 200
+            assert time.monotonic() - began < FIRST_REQUEST_SECONDS, "before any of them is ended for silence"
+            assert _is_closed(idle[0])
+            lab.write(Paused(None, "lunch"))
+            assert stream.next("change").data["frame"]["pause_why"] == "lunch", "a page keeps its connection"
         finally:
             for each in idle:
+                each.close()
+
+
+def test_slow_clients_are_ended(lab: Lab) -> None:
+    """One that sends nothing, one whose headers never end, one whose body never comes."""
+    lab.accept(task("a"))
+    right = "Authorization: Bearer {}\r\nHost: {}\r\n"
+    with serving(lab.root) as server:
+        head = "POST /api/actions/say HTTP/1.1\r\n" + right.format(server.token, server.place)
+        silent, drip, body = (_connected(server, b"") for _ in range(3))
+        drip.sendall(head.encode())
+        body.sendall((head + "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{").encode())
+        body.settimeout(PATIENCE_SECONDS)
+        drip.settimeout(0.2)
+        until = time.monotonic() + PATIENCE_SECONDS
+        with suppress(ConnectionError):
+            while time.monotonic() < until:
+                drip.sendall(b"X")
+                with suppress(TimeoutError):
+                    if drip.recv(1) == b"":
+                        break
+        assert time.monotonic() < until
+        silent.settimeout(PATIENCE_SECONDS)
+        assert _is_closed(silent)
+        assert b" 408 " in body.recv(4096)
+        for each in (silent, drip, body):
+            each.close()
+
+
+def test_a_client_that_takes_no_answer_does_not_keep_its_connection_when_others_come(lab: Lab) -> None:
+    lab.accept(task("a"))
+    with serving(lab.root) as server:
+        ask = f"GET / HTTP/1.1\r\nAccept: text/html\r\nHost: {server.place}\r\n\r\n".encode()
+        stuck = [_connected(server, b"") for _ in range(MOST_CONNECTIONS)]
+        try:
+            for each in stuck:
+                each.sendall(ask * 200)
+            assert server.send("GET", "/api/inbox", Authorization=f"Bearer {server.token}").status == 200
+        finally:
+            for each in stuck:
                 each.close()
 
 
@@ -209,19 +249,28 @@ def _is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def _inbox(server: Server) -> Answer | None:
-    """The answer; None if the connection was one too many: the server has not yet seen another one close."""
-    try:
-        return server.send("GET", "/api/inbox", Authorization=f"Bearer {server.token}")
-    except (ConnectionError, RemoteDisconnected):
-        return None
+def test_a_path_with_a_character_that_no_file_has_is_not_found(lab: Lab) -> None:
+    with serving(lab.root) as server:
+        for path in (
+            "/%00",
+            "/assets/%00.js",
+            "/tasks/%00",
+            f"/{'a' * 300}.js",
+            "/%ff%fe.js",
+            "/%ed%a0%80.js",
+        ):
+            status = server.send("GET", path, Accept="text/html").status
+            assert status in (200, 400, 404), (path, status)
+        right = {"Authorization": f"Bearer {server.token}"}
+        for path in ("/api/tasks/%00", "/api/tasks/%ff/log", "/api/tasks/a/log?file=%00"):
+            assert server.send("GET", path, **right).status in (400, 404, 422), path
 
 
-def _connected(server: Server) -> socket.socket:
+def _connected(server: Server, first: bytes = b"GET / HTTP/1.1\r\nHost: ") -> socket.socket:
     host, _, port = server.place.rpartition(":")
     found = socket.create_connection((host, int(port)), timeout=60)
     with suppress(ConnectionError):
-        found.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        found.sendall(first)
     return found
 
 

@@ -50,10 +50,13 @@ def _action(action: Action) -> Route:
 
 TASK_READS = (
     ("", TaskDocument, "A task with its attempts and evidence.", task_reads.task, task_reads.OfTask),
-    ("/explain", ExplainDocument, "Why it stands where it does.", task_reads.explanation, task_reads.OfTask),
     ("/diff", task_reads.ChangeDocument, "What it changed.", task_reads.change, task_reads.OfChange),
-    ("/review", ReviewDocument, "What a reviewer looks at.", task_reads.review, task_reads.OfTask),
     ("/log", task_reads.LogDocument, "A part of what an attempt left.", task_reads.log, task_reads.OfLog),
+)
+"""An agent gets its own attempt by them."""
+TASK_READS_OF_PEOPLE = (
+    ("/explain", ExplainDocument, "Why it stands where it does.", task_reads.explanation, task_reads.OfTask),
+    ("/review", ReviewDocument, "What a reviewer looks at.", task_reads.review, task_reads.OfTask),
 )
 READS = (
     ("projects", reads.ProjectsDocument, "The projects of this server.", reads.projects, NoParameters),
@@ -94,6 +97,10 @@ ROUTES: tuple[Route, ...] = (
     *(
         Route("GET", f"/api/tasks/{{id}}{path}", Scope.OWN, gives, summary, answer, takes=takes)
         for path, gives, summary, answer, takes in TASK_READS
+    ),
+    *(
+        Route("GET", f"/api/tasks/{{id}}{path}", Scope.READ, gives, summary, answer, takes=takes)
+        for path, gives, summary, answer, takes in TASK_READS_OF_PEOPLE
     ),
     Route(
         "GET",

@@ -55,6 +55,14 @@ class Unknown(Refused):
     status = 401
 
 
+class TooMany(Refused):
+    """The server has as much to do as it takes on."""
+
+    code = "too-many"
+    status = 503
+    retryable = True
+
+
 class NotThere(UserError):
     """The resource does not exist."""
 

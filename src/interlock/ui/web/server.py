@@ -14,6 +14,7 @@ from aiohttp import web
 
 from interlock.model.errors import UserError
 from interlock.ui.queries.problem import error_object
+from interlock.ui.web.connections import HANDSHAKE_SECONDS, Connections, answering, connection_of
 from interlock.ui.web.guard import HEADERS, require
 from interlock.ui.web.route import KEY, MOST_KEY_CHARS, Ask, Route
 from interlock.ui.web.routes import ROUTES
@@ -23,7 +24,7 @@ from interlock.ui.web.static_files import page
 from interlock.ui.web.wire import encoded
 
 BODY_BYTES = 256 * 1024
-MOST_CONNECTIONS = 600
+BODY_SECONDS = 15.0
 SHUTDOWN_SECONDS = 1.0
 _SILENT = logging.Logger("interlock.web", logging.CRITICAL + 1)
 """The library would print a traceback for each request that it cannot read."""
@@ -37,11 +38,12 @@ class WrongInput(UserError):
     status = 422
 
 
-class _Busy(asyncio.Protocol):
-    """Closes a connection beyond those that the server takes, so that no client has all file descriptors."""
+class TooSlow(UserError):
+    """The body of a request takes too long to come."""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
+    code = "too-slow"
+    status = 408
+    retryable = True
 
 
 @asynccontextmanager
@@ -52,12 +54,14 @@ async def serving(site: Site, sock: socket.socket, tls: ssl.SSLContext | None = 
     await runner.setup()
     server = runner.server
     assert server is not None  # noqa: S101 - `setup` has just made it
-
-    def accept() -> asyncio.Protocol:
-        return server() if len(server.connections) < MOST_CONNECTIONS else _Busy()
+    connections = Connections(server)
 
     followers = [asyncio.create_task(feed.run()) for feed in site.feeds.values()]
-    listener = await asyncio.get_running_loop().create_server(accept, sock=sock, ssl=tls)
+    followers.append(asyncio.create_task(connections.watch()))
+    handshake = HANDSHAKE_SECONDS if tls else None
+    listener = await asyncio.get_running_loop().create_server(
+        connections.accept, sock=sock, ssl=tls, ssl_handshake_timeout=handshake
+    )
     try:
         yield
     finally:
@@ -72,9 +76,10 @@ def application(site: Site) -> web.Application:
     @web.middleware
     async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:  # Any: the library's own
         try:
-            site.guard.check_place(request)
-            answer: web.StreamResponse = await handler(request)
-            return answer
+            async with answering(request):
+                site.guard.check_place(request)
+                answer: web.StreamResponse = await handler(request)
+                return answer
         except ConnectionError:
             raise  # the client has gone: there is nothing to tell
         except Exception as problem:  # noqa: BLE001 - a defect in one answer must not end the others
@@ -118,6 +123,8 @@ def _caller(site: Site, route: Route, request: web.Request) -> Caller:
             raise
         caller = Caller(Scope.OPEN)
     require(caller, route.scope)
+    if caller.scope > Scope.OWN and (connection := connection_of(request)):
+        connection.is_known = True
     return caller
 
 
@@ -142,11 +149,19 @@ async def _values(route: Route, request: web.Request) -> object:
         if route.method == "POST":
             if request.content_type != JSON:
                 raise WrongInput(f"the body must be {JSON}")
-            return msgspec.json.decode(await request.read(), type=route.takes)
+            return msgspec.json.decode(await _body(request), type=route.takes)
         found: dict[str, object] = {k: v for k, v in request.query.items() if k != "project"}
         return msgspec.convert({**found, **request.match_info}, route.takes, strict=False)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WrongInput(f"{error}") from error
+
+
+async def _body(request: web.Request) -> bytes:
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await request.read()
+    except TimeoutError:
+        raise TooSlow(f"the body did not come within {BODY_SECONDS:g} s") from None
 
 
 class Defect(UserError):

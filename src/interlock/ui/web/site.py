@@ -1,6 +1,7 @@
 """What one server shows: its projects, its keys, and how much at once."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count
@@ -11,10 +12,12 @@ from interlock.ui.web.feed import Feed
 from interlock.ui.web.guard import Guard
 from interlock.ui.web.keys import Keys, load_keys
 from interlock.ui.web.project import Served
-from interlock.ui.web.scopes import Caller, NotThere, Scope
+from interlock.ui.web.scopes import Caller, NotThere, Scope, TooMany
 
 MOST_STREAMS = 256
 """Open streams and terminals at once, over all projects."""
+MOST_OF_AGENTS = 32
+"""Those of them that agents have."""
 
 
 @dataclass(slots=True)
@@ -26,6 +29,7 @@ class Site:
     feeds: dict[str, Feed]
     """By the name of the project; the first one is meant where none is named."""
     streams: int = field(default=0)
+    streams_of_agents: int = field(default=0)
 
     def feed(self, name: str) -> Feed:
         if not name:
@@ -33,6 +37,20 @@ class Site:
         if name not in self.feeds:
             raise NotThere(f"this server has no project `{name[:100]}`", f"it has {', '.join(self.feeds)}")
         return self.feeds[name]
+
+    @contextmanager
+    def streaming(self, caller: Caller) -> Iterator[None]:
+        """Count a stream while the block runs."""
+        of_agents = caller.scope is Scope.OWN
+        if self.streams >= MOST_STREAMS or (of_agents and self.streams_of_agents >= MOST_OF_AGENTS):
+            raise TooMany(f"{self.streams} streams are open", "close another page")
+        self.streams += 1
+        self.streams_of_agents += of_agents
+        try:
+            yield
+        finally:
+            self.streams -= 1
+            self.streams_of_agents -= of_agents
 
     def project(self, name: str) -> Served:
         return self.feed(name).served

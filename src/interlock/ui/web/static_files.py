@@ -69,5 +69,8 @@ def _is_view(name: str) -> bool:
 
 def _file(name: str) -> Path | None:
     """The file of this name. No name leads out of the folder, and no link is followed out of it."""
-    path = (FOLDER / (name or "index.html")).resolve()
-    return path if path.is_relative_to(FOLDER) and path.is_file() else None
+    try:
+        path = (FOLDER / (name or "index.html")).resolve()
+        return path if path.is_relative_to(FOLDER) and path.is_file() else None
+    except (ValueError, OSError):  # a NUL, or a name that is too long
+        return None

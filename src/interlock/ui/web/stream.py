@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from interlock.ui.web.feed import TICK_SECONDS, Feed
 from interlock.ui.web.route import Ask
-from interlock.ui.web.scopes import Refused
-from interlock.ui.web.site import MOST_STREAMS
 from interlock.ui.web.wire import encoded
 
 if TYPE_CHECKING:
@@ -18,22 +16,17 @@ ALIVE_SECONDS = 2.0
 RETRY_MILLISECONDS = 1000
 
 
-class TooMany(Refused):
-    """The server has as much to do as it takes on."""
-
-    code = "too-many"
-    status = 503
-    retryable = True
-
-
 async def stream_changes(ask: Ask, request: "Request") -> "StreamResponse":
     """Events `change` with what changed, `alive` if nothing did, `resnapshot` if the cursor is not of this
     server: the client then asks for a snapshot and comes back."""
+    feed = ask.site.feed(ask.project)
+    with ask.site.streaming(ask.caller):
+        return await _stream(ask, feed, request)
+
+
+async def _stream(ask: Ask, feed: Feed, request: "Request") -> "StreamResponse":
     from aiohttp.web import StreamResponse
 
-    feed = ask.site.feed(ask.project)
-    if ask.site.streams >= MOST_STREAMS:
-        raise TooMany(f"{MOST_STREAMS} streams are open", "close another page")
     cursor = request.headers.get("Last-Event-ID") or ask.values.after
     answer = StreamResponse(headers={"Content-Type": "text/event-stream", "X-Accel-Buffering": "no"})
     await answer.prepare(request)
@@ -42,12 +35,10 @@ async def stream_changes(ask: Ask, request: "Request") -> "StreamResponse":
     if rev is None:
         await answer.write(_event("resnapshot", "", encoded({"seq": feed.served.state.seq})))
         return answer
-    ask.site.streams += 1
     feed.watchers += 1
     try:
         await _send(answer, feed, rev, ask.caller.until)
     finally:
-        ask.site.streams -= 1
         feed.watchers -= 1
     return answer
 

@@ -1,7 +1,7 @@
 """The routes about one task: its attempts, its causes, its change, its output."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -116,13 +116,26 @@ async def found(ask: Ask) -> Found:
     except UsageError as error:
         raise NotThere(str(error), error.hint) from None
     facts = await history(ask.served.log.store, task.spec.id)
+    if own := ask.caller.attempt:  # an agent gets nothing of the attempts before its own
+        facts = [row for row in facts if getattr(row.fact, "attempt", own) == own]
     return Found(reading, task, facts, located(attempts_of(facts), ask.served.log.state_dir, NOWHERE))
+
+
+def wanted_attempt(ask: Ask) -> int | None:
+    """The attempt that is asked for; that of an agent, if an agent asks."""
+    return ask.caller.attempt or ask.values.attempt
 
 
 async def task(ask: Ask) -> TaskDocument:
     known = await found(ask)
     row = rows(known.reading, [known.task.spec.id])[0]
-    return task_document(known.task, row, known.stories, forecast_of(known.reading.state, known.task))
+    found_now = task_document(known.task, row, known.stories, forecast_of(known.reading.state, known.task))
+    if own := ask.caller.attempt:
+        talk = known.task.talk
+        requests = [each for each in found_now.requests if each["attempt"] == own]
+        questions = [each for each in talk.questions if each.attempt == own]
+        found_now = replace(found_now, requests=requests, questions=questions)
+    return found_now
 
 
 async def explanation(ask: Ask) -> ExplainDocument:
@@ -133,7 +146,7 @@ async def explanation(ask: Ask) -> ExplainDocument:
 
 async def change(ask: Ask) -> ChangeDocument:
     known = await found(ask)
-    base, commit = change_ends(known.task, known.stories, ask.values.attempt)
+    base, commit = change_ends(known.task, known.stories, wanted_attempt(ask))
     repository = await ask.served.repository()
     diff = await repository.diff(base, commit)
     limit = ask.values.limit
@@ -151,7 +164,7 @@ async def review(ask: Ask) -> ReviewDocument:
 
 async def log(ask: Ask) -> LogDocument:
     known, wanted = await found(ask), ask.values
-    story = attempt_of(known.task, known.stories, wanted.attempt)
+    story = attempt_of(known.task, known.stories, wanted_attempt(ask))
     path = _named_file(known, wanted.file) if wanted.file else log_path(ask, known.task, story, wanted.form)
     part = read_part(path, ask.served.log.state_dir, wanted.offset, wanted.limit)
     is_events = wanted.form == "events" and not wanted.file

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from interlock.ui.attempt_ranges import MOST_BYTES, read_part
 from interlock.ui.plain import CONTROL
-from interlock.ui.queries.attempts import attempt_of, is_at_work
+from interlock.ui.queries.attempts import AttemptStory, attempt_of, is_at_work
 from interlock.ui.web.route import Ask
 from interlock.ui.web.scopes import Refused
-from interlock.ui.web.site import MOST_STREAMS
-from interlock.ui.web.stream import TooMany
-from interlock.ui.web.task_reads import Attempt, Short, found, log_path
+from interlock.ui.web.task_reads import Attempt, Found, Short, found, log_path, wanted_attempt
 
 if TYPE_CHECKING:
     from aiohttp.web import Request, StreamResponse, WebSocketResponse
@@ -52,15 +50,20 @@ async def terminal(ask: Ask, request: "Request") -> "StreamResponse":
     from aiohttp.web import WebSocketResponse
 
     known = await found(ask)
-    story = attempt_of(known.task, known.stories, ask.values.attempt)
+    story = attempt_of(known.task, known.stories, wanted_attempt(ask))
     socket = WebSocketResponse(heartbeat=30.0, max_msg_size=1024)
     if not socket.can_prepare(request).ok:
         raise NoWebSocket("this route is a WebSocket")
-    if ask.site.streams >= MOST_STREAMS:
-        raise TooMany(f"{MOST_STREAMS} streams are open", "close another page")
+    with ask.site.streaming(ask.caller):
+        await _show(ask, known, story, socket, request)
+    return socket
+
+
+async def _show(
+    ask: Ask, known: Found, story: AttemptStory, socket: "WebSocketResponse", request: "Request"
+) -> None:
     await socket.prepare(request)
     path, state = log_path(ask, known.task, story, "raw"), ask.served.log.state_dir
-    ask.site.streams += 1
     listener = asyncio.create_task(_until_closed(socket))
     try:
         offset = -SHOWN_BEFORE_BYTES
@@ -77,9 +80,7 @@ async def terminal(ask: Ask, request: "Request") -> "StreamResponse":
             offset = part.next
         await socket.close()
     finally:
-        ask.site.streams -= 1
         listener.cancel()
-    return socket
 
 
 async def _until_closed(socket: "WebSocketResponse") -> None:
