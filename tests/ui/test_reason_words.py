@@ -39,6 +39,15 @@ SENTENCES: list[tuple[Reason, str]] = [
     (of(Why.PAUSED), "a person paused this task"),
     (of(Why.HELD_BACK, task="a", cause=SAID), "held back: exit 1; `interlock unpause a` tries again"),
     (of(Why.ALL_PAUSED, cause=said("lunch")), "a person paused all new starts: lunch"),
+    (
+        of(Why.BUDGET, budget="day", unit="usd", limit=20.0, left=0.25, wanted=0.5),
+        "the budget of the day is used up: $0.25 of $20.00 left, and a call may use $0.50",
+    ),
+    (
+        of(Why.UNPRICED, model="tiny"),
+        "the price of tiny is not known, so no money budget can limit it; "
+        "give it a price in the setting `prices`, or limit tokens too",
+    ),
     (of(Why.NOT_SELECTED), "it is not among the tasks that this run was told to do"),
     (
         of(Why.MAIN_RED, command="make test", commit=COMMIT),

@@ -12,7 +12,8 @@ Rules:
 6. When the run is stopping no agent starts, but work that is under way goes through to main. A fact that
    only a newer Interlock understands stops the run like that.
 7. A program starts with the values of all leases that it uses, or not now. The lane gets them first.
-8. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
+8. With budgets, no agent starts while it is not known what one without a controller has used.
+9. The run ends when nothing is under way and nothing becomes possible without a person. A pause is a person's
    "wait", and no end.
 """
 
@@ -23,6 +24,7 @@ from interlock.engine.slots import free_slots
 from interlock.events.baselines import unseen
 from interlock.events.leases import Values, wanted_by_checks
 from interlock.events.lifecycle import Stage
+from interlock.events.money import at_work
 from interlock.events.state import State, TaskState
 from interlock.model.claim import Held
 from interlock.model.leases import Leased
@@ -271,8 +273,16 @@ def _too_late(state: State, board: Board, now: float, busy: Collection[TaskId]) 
     ]
 
 
-def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) -> "list[Leaseholder]":
+def _is_unsettled(state: State, acts: Acts) -> bool:
+    """Tell if an agent may have used anything that only its recovery will tell (rule 8)."""
+    here = {name for name, act in acts.items() if act.has_agent}
+    return bool(state.money.limits) and any(task.spec.id not in here for task in at_work(state))
+
+
+def _starts(state: State, board: Board, now: float, busy: Acts) -> "list[Leaseholder]":
     """Agents that start, and the checks on main that others must wait for."""
+    if _is_unsettled(state, busy):
+        return []
     steps: list[Leaseholder] = []
     waiting: list[Task] = []
     for choice in board.choose(free_slots(state), now):
@@ -283,7 +293,8 @@ def _starts(state: State, board: Board, now: float, busy: Collection[TaskId]) ->
             waiting.append(task.spec)
             continue
         attempt = (choice.task, task.attempt + 1, task.phase.name)
-        steps.append(Start(*attempt, choice.why, choice.agent, choice.beside, agent_why=choice.agent_why))
+        agent = (choice.agent, choice.beside, choice.agent_why)
+        steps.append(Start(*attempt, choice.why, *agent, reserved=choice.reserved))
     return steps if PROJECT in busy or not waiting else [*steps, _check_main(state, waiting)]
 
 

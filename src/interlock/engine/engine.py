@@ -28,6 +28,7 @@ from interlock.engine.radar import RadarWatch
 from interlock.engine.slots import Gauges, Slots, figures_of, slots_of
 from interlock.engine.statements import Statements
 from interlock.events import facts as f
+from interlock.events.money import money_view
 from interlock.events.record import Recorded
 from interlock.events.state import State
 from interlock.model.claim import Claim
@@ -158,6 +159,7 @@ class Engine:
                 options.radar,
                 options.on_red_main,
                 options.joint,
+                dict(options.budgets) or None,
             ),
             f.ClutchDecided(options.max_parallel, "max-parallel", options.limit_why),
         ]
@@ -220,6 +222,7 @@ class Engine:
             await self._decided(facts, claim)
         await self._decided(await lessons_due(self._env, self.state), claim)
         now = await self._env.store.now()
+        self._env.purse.update(money_view(self.state, now, self._env.purse.closed))
         await self._decided(self._clutch.ask(self.state, now), claim)
         board, meter = self._ledger.board, self._ledger.meter
         steps = decide(self.state, board, now, acts.under_way)

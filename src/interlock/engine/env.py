@@ -22,6 +22,7 @@ from interlock.model.pace import HangLimits
 from interlock.model.process import Lease
 from interlock.model.redact import Redactor
 from interlock.model.task import Tree
+from interlock.proxy import Purse
 from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.run.protocol import Executor
 from interlock.store.protocol import Store
@@ -112,5 +113,7 @@ class Env:
     """Resolves conflicts of merges where that is safe."""
     reviews: Reviews = field(default_factory=Reviews)
     """Says which tested changes a person has to approve before they land."""
+    purse: Purse = field(default_factory=Purse)
+    """The budgets, for the calls of models."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

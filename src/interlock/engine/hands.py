@@ -93,6 +93,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             resume=resume,
             expected=expected_paths(turn.task),
             variables=turn.checks.variables,
+            reserved=turn.reserved,
         ),
         _news(turn),
     )

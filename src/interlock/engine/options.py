@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from interlock.model.budget import Budget
 from interlock.model.reason import Reason
 from interlock.model.task import TaskId
 
@@ -34,6 +35,8 @@ class Options:
     """The rule for a main that another hand made red: `freeze`, `revert` or `judge`."""
     joint: bool = False
     """Changes that passed together may land as one merge."""
+    budgets: Mapping[str, Budget] = field(default_factory=dict)
+    """Limits on what agents may use, by `Budgeted`."""
     sandbox: str = ""
     """The sandbox of agents and checks, for the record."""
     controller_lease_seconds: float = 30.0

@@ -70,7 +70,9 @@ class Performer:
             key = (step.task, step.attempt, step.phase, epoch)
             holder = self.controller.holder
             why = (step.why, step.agent, step.beside, step.agent_why)
-            started = f.PhaseStarted(*key, holder, *why, leased=step.leased, together=step.together)
+            started = f.PhaseStarted(
+                *key, holder, *why, leased=step.leased, together=step.together, reserved=step.reserved
+            )
             return [started, *offer_facts(key, offer)]
 
         try:
@@ -110,6 +112,7 @@ class Performer:
             note=self.steps.note,
             mention=self.steps.mention,
             tell=self.ledger.tell,
+            reserved=step.reserved,
             together=tuple(map(frozen_copy, (tasks[name] for name in step.together if name in tasks))),
         )
 

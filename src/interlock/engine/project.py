@@ -61,7 +61,7 @@ from interlock.plan import Graph, changes, parse
 from interlock.process.choice import SandboxRequest, choose_confinement
 from interlock.process.processes import LocalProcesses
 from interlock.process.supervised import Bounds
-from interlock.proxy import EgressProxy, ModelProxy, OpenGate, Prices, ProxyLimits
+from interlock.proxy import EgressProxy, ModelProxy, OpenGate, Prices, ProxyLimits, Purse
 from interlock.proxy.brake import ProviderBrake, ServerCheck
 from interlock.proxy.hosts import hosts_of
 from interlock.run.attempt_token import project_secret
@@ -218,6 +218,11 @@ class Project(Calls):
         return Prices(self.settings.prices)
 
     @cached_property
+    def purse(self) -> Purse:
+        """The budgets, for the calls of models."""
+        return Purse()
+
+    @cached_property
     def network(self) -> ProxyNetwork:
         """The ways out of a sandbox. Sockets are gone with the process that made them."""
         sockets = self.state_dir / "sockets"
@@ -225,7 +230,7 @@ class Project(Calls):
         limits = ProxyLimits(silence_seconds=self.settings.model_silence_seconds, server_fetches=fetches)
         hosts_of(self.settings.allow_hosts)  # one that makes no sense is said before anything starts
         return ProxyNetwork(
-            ModelProxy(os.environ, sockets, self.brake or OpenGate(), limits, self.prices),
+            ModelProxy(os.environ, sockets, self.brake or OpenGate(), limits, self.prices, self.purse),
             EgressProxy(os.environ, sockets, ProxyLimits()),
             self.state_dir / "logs",
             self.processes.sandbox.alone,
@@ -280,6 +285,7 @@ class Project(Calls):
             reverts=GitReverts(self.place),
             resolve=self.resolver.resolve,
             reviews=reviews_of(self.place, self.settings, self.origins),
+            purse=self.purse,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 

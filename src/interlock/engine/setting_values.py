@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from interlock.model.budget import Budgeted
 from interlock.model.moment import Moment
 from interlock.model.nearest import suggest
 from interlock.model.task import ROLES
@@ -10,6 +11,8 @@ TABLES: dict[str, tuple[str, Sequence[str], str]] = {
     "hooks": ("moment", tuple(Moment), '[hooks] and below it SessionEnd = ["my-command"]'),
     "slots": ("role", ROLES, "slots = {worker = 8, critic = 2}"),
     "prices": ("model", (), 'prices."my-model" = {input = 0.5, output = 1.5}'),
+    "budget_usd": ("budget", tuple(Budgeted), "budget_usd = {attempt = 2.5, day = 40}"),
+    "budget_tokens": ("budget", tuple(Budgeted), "budget_tokens = {attempt = 2000000, run = 50000000}"),
     "review_by_category": ("category", (), 'review_by_category = {docs = "none"}'),
 }
 """Settings that are tables: what their keys are called, the keys (none: any), and an example."""
@@ -37,6 +40,8 @@ def table_problem(name: str, key: str, table: Mapping[str, object]) -> tuple[str
             return f"there is no {what} `{inner}`", suggest(
                 inner, known, f"the {what}s are {', '.join(known)}"
             )
+        if isinstance(value, float) and not 0 < value < MOST_USD:
+            return f"`{key}.{inner}` cannot be {value}: a sum of money above 0 is needed", ""
         if isinstance(value, int) and value < 1:
             return f"`{key}.{inner}` cannot be {value}: at least 1 is needed", ""
         if isinstance(value, dict) and (problem := _price_problem(value)):

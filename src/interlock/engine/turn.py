@@ -9,6 +9,7 @@ from interlock.events.evidence import canary_for
 from interlock.events.facts import Fact
 from interlock.events.known_checks import has_passed, known_check, was_red
 from interlock.events.state import TaskState
+from interlock.model.budget import Amount
 from interlock.model.canary import CanaryResult
 from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
@@ -93,6 +94,8 @@ class Turn:
     """Record facts if the log can be written right now."""
     tell: Callable[[str], None]
     """Say what takes long."""
+    reserved: Amount | None = None
+    """What its agent has reserved of the budgets."""
     together: tuple[TaskState, ...] = ()
     """Copies of all tasks that this phase checks or lands as one, as they were at the claim."""
 

@@ -51,6 +51,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     if task.phase.kind is PhaseKind.AGENT:
         session = task.session
         session.agent, session.offered, session.held_out, session.scope = fact.agent, (), (), ()
+        session.reserved = fact.reserved
     task.change.together = fact.together
     if task.phase.kind is not PhaseKind.LAND:
         task.session.leased = fact.leased

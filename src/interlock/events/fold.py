@@ -26,6 +26,8 @@ from interlock.events.learning import HANDLERS, credit
 from interlock.events.leases import take
 from interlock.events.lifecycle import Destination, Stage, next_move
 from interlock.events.main import MAIN_HANDLERS, landed_on_main, note_undo
+from interlock.events.money import budget_raised, note_refusal, run_began
+from interlock.events.money import settle as pay
 from interlock.events.pairing import observe
 from interlock.events.radar import REPORTS, settle
 from interlock.events.record import Recorded, Unreadable
@@ -85,6 +87,7 @@ def _run_started(state: State, fact: f.RunStarted, row: Recorded) -> set[TaskId]
     state.run.slots, state.run.lane_depth = fact.slots or {}, fact.lane_depth
     state.run.environment, state.run.radar = fact.environment, fact.radar
     state.run.on_red_main, state.run.joint = fact.on_red_main, fact.joint
+    run_began(state, fact)
     forget_old(state)
     forget_builds(state)
     for name in state.index.train:
@@ -122,11 +125,11 @@ def _paused(state: State, fact: f.Paused | f.Unpaused, _: Recorded) -> set[TaskI
     return {fact.task}
 
 
-def _workspace_archived(state: State, fact: f.WorkspaceArchived, _: Recorded) -> set[TaskId]:
+def _workspace_archived(state: State, fact: f.WorkspaceArchived, row: Recorded) -> set[TaskId]:
     task = state.tasks.get(fact.task)
     if task is None:
         return set()
-    _spend(state, task, fact)
+    _spend(state, task, fact, row.time)
     if fact.attempt < task.session.leftover:
         return set()
     task.session.leftover = 0
@@ -246,7 +249,8 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
     if isinstance(fact, f.CandidateStale) and task.phase.kind is PhaseKind.CHECK and task.change.together:
         set_apart(state, task)
     EFFECTS[type(fact)](task, fact, row)
-    _spend(state, task, fact)
+    _spend(state, task, fact, row.time)
+    note_refusal(state, fact)
     if isinstance(fact, f.PhaseStarted) and fact.leased:
         freed |= take(state, task)
     if isinstance(fact, f.Landed | f.LandingSeen) and task.change.landed:
@@ -265,13 +269,14 @@ def _apply_to_task(state: State, fact: Any, row: Recorded) -> set[TaskId]:
 
 
 # Any: one of the facts that end an attempt, or another about a task
-def _spend(state: State, task: TaskState, fact: Any) -> None:
+def _spend(state: State, task: TaskState, fact: Any, time: float) -> None:
     """Count what an attempt has used, once: after a crash a second fact may end the same attempt."""
     usage = getattr(fact, "usage", None)
     if usage is not None and fact.attempt > task.spent.usage_of:
         task.spent.usage += usage
         task.spent.usage_of = fact.attempt
         state.used += usage
+        pay(state, usage, time)
 
 
 def _next_place(task: TaskState, fact: f.Fact) -> Destination | None:
@@ -371,6 +376,7 @@ _TAKEN_AWAY = (f.TaskReset, f.TaskCancelled, f.TaskRemoved)
 
 # Any: each handler takes the one kind of fact it is listed under.
 _HANDLERS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
+    f.BudgetRaised: budget_raised,
     f.PlanAccepted: _plan_accepted,
     f.RunStarted: _run_started,
     f.RunEnded: _run_ended,

@@ -15,6 +15,7 @@ from interlock.events.state_parts import (
     DoneTasks,
     Learned,
     Main,
+    Money,
     RadarState,
     RunState,
     StartLimits,
@@ -161,6 +162,7 @@ class State:
     radar: RadarState = field(default_factory=RadarState)
     used: Usage = field(default_factory=Usage)
     """The usage of all attempts of all tasks, however they ended."""
+    money: Money = field(default_factory=Money)
     unstated: Unstated | None = None
     """None: each landed commit has its statement, as far as the log says."""
     unknown: Unknown | None = None

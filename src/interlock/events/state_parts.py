@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from interlock.events.overlaps import Overlaps
 from interlock.events.tallies import Tallies
+from interlock.model.budget import NOTHING, Amount, Budget
 from interlock.model.canary import CanaryResult
 from interlock.model.leases import Leasable
 from interlock.model.lesson import Lesson
@@ -308,6 +309,22 @@ class StartLimits:
     """The most agents of each provider, where it has a limit."""
     brakes: dict[str, Provider] = field(default_factory=dict)
     """Each provider, as its brake said last."""
+
+
+@dataclass(slots=True)
+class Money:
+    """Budgets, and what was spent of those that all tasks share (`events.money`)."""
+
+    limits: dict[str, Budget] = field(default_factory=dict)
+    """Those of the current run, by `Budgeted`."""
+    raised: dict[str, Amount] = field(default_factory=dict)
+    """What people have added to each."""
+    run_spent: Amount = NOTHING
+    day_spent: Amount = NOTHING
+    day: int = 0
+    """The day of that, in days since 1970."""
+    wanted: Amount = NOTHING
+    """The most of a call that a budget refused in this run: with less, no attempt starts."""
 
 
 @dataclass(slots=True)

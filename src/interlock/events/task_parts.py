@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from interlock.events.asked import Permission, Proposal, Question, Said, ScopeRequest, SessionEnd
 from interlock.events.tallies import Shift
+from interlock.model.budget import NOTHING, Amount
 from interlock.model.evidence import UNCHECKED, Evidence
 from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resume
@@ -189,6 +190,8 @@ class Session:
     """Paths that the agent may edit in addition, because it asked."""
     leased: tuple[Leased, ...] = ()
     """The values that its programs have to themselves, or had last (`events.leases`)."""
+    reserved: Amount | None = None
+    """What the attempt has reserved of the budgets, until it has ended; None: there were none."""
     shift: Shift | None = None
     """The last time that an agent worked on the task."""
 
@@ -259,3 +262,5 @@ class Spent:
     """The last attempt that is counted there."""
     busy_seconds: float = 0.0
     """Time that agents have spent on it."""
+    raised: Amount = NOTHING
+    """What people have added to its budget."""

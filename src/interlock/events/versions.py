@@ -76,7 +76,7 @@ SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(
         ("BuildStarted", "BuildEnded", "Bumped", "CheckFlaked", "ReviewCommented"), Shape(1, ANY)
     ),
-    **dict.fromkeys(("TaskProposed", "ProposalDeclined"), Shape(1, ANY)),
+    **dict.fromkeys(("TaskProposed", "ProposalDeclined", "BudgetRaised"), Shape(1, ANY)),
 }
 """By kind. Kinds of the first release that have not changed since are not listed, and carry no marks."""
 

@@ -122,6 +122,17 @@ def _get_key(why: Reason, _: str) -> str:
     return f"name its key in agents.{why.text('agent')}.key_env"
 
 
+def _budget(why: Reason, _: str) -> str:
+    in_money = why.text("unit") == "usd"
+    limit, left, wanted = (
+        f"${why.number(name):.2f}" if in_money else f"{why.number(name):.0f}"
+        for name in ("limit", "left", "wanted")
+    )
+    more = f", and a call may use {wanted}" if why.number("left") and why.number("wanted") else ""
+    what = "" if in_money else " tokens"
+    return f"the budget of the {why.text('budget')} is used up: {left} of {limit}{what} left{more}"
+
+
 def _unresolved(why: Reason) -> str:
     """The command that was to resolve a conflict, and what was wrong with its result."""
     path = why.text("path")
@@ -194,6 +205,11 @@ _WORDS: Mapping[str, Words] = {
         f"the proxy {why.text('seen_input')}/{why.text('seen_output')}"
     ),
     Why.NOTED: _noted,
+    Why.BUDGET: _budget,
+    Why.UNPRICED: lambda why, _: (
+        f"the price of {why.text('model') or 'its model'} is not known, so no money budget can limit it; "
+        "give it a price in the setting `prices`, or limit tokens too"
+    ),
     Why.REJECTED: lambda why, _: f"{why.text('actor')} rejected the change{_after(why.text('text'))}",
     Why.CHANGES_REQUESTED: lambda why, _: (
         f"{why.text('author')} asks for changes of pull request #{why.text('number')}"

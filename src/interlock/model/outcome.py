@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from interlock.model.budget import Amount
 from interlock.model.durations import precisely
 from interlock.model.failure_words import failure_text
 from interlock.model.obstacle import Obstacle
@@ -115,6 +116,8 @@ class Order:
     """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """The values that its programs have leased."""
+    reserved: Amount | None = None
+    """What it has reserved of the budgets; None: there are none."""
 
     @property
     def key(self) -> AttemptKey:

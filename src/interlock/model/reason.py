@@ -159,6 +159,8 @@ class Why(StrEnum):
     AGENT_FAILED = "agent-failed"
     TOO_HARD = "too-hard"
 
+    BUDGET = "budget"
+    UNPRICED = "unpriced"
     MAX_PARALLEL = "max-parallel"
     AUTO = "auto"
     GOODPUT_OFF = "goodput-off"

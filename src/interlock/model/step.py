@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from interlock.model.budget import Amount
 from interlock.model.forecast import Beside
 from interlock.model.leases import Leased
 from interlock.model.reason import Reason
@@ -26,6 +27,8 @@ class Start:
     """The values that its programs have to themselves."""
     together: tuple[TaskId, ...] = ()
     """All tasks whose changes are checked on main, or land, as one; none: it is alone."""
+    reserved: Amount | None = None
+    """What its agent reserves of the budgets; None: there are none."""
 
 
 PROJECT = TaskId("")

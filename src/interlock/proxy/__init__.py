@@ -9,6 +9,7 @@ from interlock.proxy.gate import CallTurn, Gate, OpenGate, Refused
 from interlock.proxy.model_proxy import ModelProxy
 from interlock.proxy.order import CallError, CallOutcome, Endpoint, EndpointOrder, ModelCall, ProxyLimits
 from interlock.proxy.prices import Prices
+from interlock.proxy.purse import Purse
 from interlock.proxy.transcript import counts_beside
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "OpenGate",
     "Prices",
     "ProxyLimits",
+    "Purse",
     "Refused",
     "counts_beside",
 ]

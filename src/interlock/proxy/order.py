@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from interlock.model.budget import Amount
 from interlock.model.kinds import Wire
 from interlock.model.outcome import ErrorClass
+from interlock.model.reason import Reason
 from interlock.model.session import Usage
+from interlock.model.task import AttemptKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,10 @@ class EndpointOrder:
     transcript: Path
     token: str = field(default="", repr=False)
     """The API key of its program; '' is a random one."""
+    key: AttemptKey | None = None
+    """The attempt, for the budgets; None: no attempt, and no budget holds for it."""
+    reserved: Amount | None = None
+    """What it has reserved of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,8 @@ class CallError(NamedTuple):
     retry_after_seconds: float = 0.0
     is_down: bool = False
     """No server listens at the address: the next call would find the same."""
+    why: Reason | None = None
+    """The same as data, where it is no provider's words."""
 
 
 class Allowance(NamedTuple):

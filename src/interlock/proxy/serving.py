@@ -15,7 +15,6 @@ from interlock.proxy.exchange import Exchange, refusal
 from interlock.proxy.fetches import Fetches, ScreenedRequest, screened
 from interlock.proxy.gate import Gate, Refused
 from interlock.proxy.order import CallError, Endpoint, ModelCall, ProxyLimits
-from interlock.proxy.prices import Prices
 from interlock.proxy.request_check import (
     AdmittedRequest,
     NotAllowed,
@@ -27,6 +26,7 @@ from interlock.proxy.request_check import (
     written,
 )
 from interlock.proxy.routes import USUAL, Dialect, error_body
+from interlock.proxy.till import OverBudget, Till
 from interlock.proxy.transcript import MODEL_CHARACTERS, Transcript, TranscriptEntry
 
 SHUTDOWN_SECONDS = 0.1
@@ -42,7 +42,7 @@ class Serving:
     """Handles the calls that arrive at an endpoint."""
 
     def __init__(
-        self, endpoint: Endpoint, environ: Mapping[str, str], gate: Gate, limits: ProxyLimits, prices: Prices
+        self, endpoint: Endpoint, environ: Mapping[str, str], gate: Gate, limits: ProxyLimits, till: Till
     ) -> None:
         upstream_of(endpoint.order)  # an address that is none is said now, and not at the first call
         self._endpoint = endpoint
@@ -50,7 +50,7 @@ class Serving:
         self._environ = environ
         self._gate = gate
         self._limits = limits
-        self._prices = prices
+        self._till = till
         self._check = RequestCheck(endpoint.order, endpoint.token)
         self._transcript = Transcript(endpoint.order.transcript)
         self._secrets: frozenset[str] = frozenset()
@@ -176,7 +176,9 @@ class Serving:
         return await self._call(request, session, asked, seen, call)
 
     def _exchange(self, asked: AdmittedRequest, body: bytes, call: ModelCall) -> Exchange:
-        exchange = Exchange(self._order, asked, body, self._environ, self._limits, self._prices, call.model)
+        exchange = Exchange(
+            self._order, asked, body, self._environ, self._limits, self._till.prices, call.model
+        )
         exchange.tally.model = call.model
         exchange.is_first = not self._has_answered
         exchange.note_count = self._note_count
@@ -196,13 +198,18 @@ class Serving:
         call: ModelCall,
     ) -> web.StreamResponse:
         body = written(asked, seen.value)
-        await self._prepare_prices(asked, call)
+        await self._till.prepare(asked, call.model)
         kept: web.StreamResponse | None = None
         while True:
             exchange = self._exchange(asked, body, call)
             exchange.removed = seen.removed
             try:
-                answer = await self._pass(call, exchange, request, session)
+                with self._till.taken(exchange, seen.value, call):
+                    answer = await self._pass(call, exchange, request, session)
+            except OverBudget as short:
+                exchange.status, exchange.trouble, exchange.note = 400, short.trouble, "not passed on"
+                self._endpoint.last_error = short.trouble
+                return kept or refusal(asked, 400, short.trouble)
             except Refused as held:
                 exchange.status, exchange.trouble, exchange.note = 429, held.trouble, "not passed on"
                 self._endpoint.last_error = held.trouble
@@ -213,11 +220,6 @@ class Serving:
             if not exchange.is_kept:
                 return answer
             kept, call = answer, replace(call, tries=call.tries + 1)
-
-    async def _prepare_prices(self, asked: AdmittedRequest, call: ModelCall) -> None:
-        order = self._order
-        if asked.route.generates and self._prices.needs_list(order.wire, order.upstream, (call.model,)):
-            await asyncio.to_thread(self._prices.prepare)
 
     async def _pass(
         self, call: ModelCall, exchange: Exchange, request: web.BaseRequest, session: ClientSession

@@ -78,7 +78,7 @@ def _explained(verdict: SessionVerdict, trouble: CallError) -> SessionVerdict:
     """Explain the verdict by the proxy's last sight, which was not an answer."""
     if verdict.error in OWN_FAILURES or verdict.error in OUR_LIMITS:
         return verdict
-    why = said(trouble.text)
+    why = trouble.why or said(trouble.text)
     if verdict.error in UNEXPLAINED and verdict.why:
         why = Reason(Why.MODEL_SILENT, {"text": trouble.text, "cause": verdict.why})
     pause = max(verdict.retry_after_seconds, trouble.retry_after_seconds)

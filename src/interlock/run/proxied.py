@@ -9,7 +9,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +65,7 @@ class ProxyNetwork:
         transcript = self.logs / order.task / f"{order.attempt}.model.jsonl"
         token = attempt_token(self.secret, order.task, order.attempt) if self.secret else ""
         asked = EndpointOrder(str(order.key), wire, agent.url, agent.key_env, transcript, token)
+        asked = replace(asked, key=order.key, reserved=order.reserved)
         async with self.models.open(asked) as endpoint:
             port = self._port(MODEL_PORT)
             yield Way(

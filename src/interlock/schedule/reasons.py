@@ -8,6 +8,7 @@ from interlock.events.baselines import obstacle
 from interlock.events.leases import can_hold
 from interlock.events.lifecycle import Stage
 from interlock.events.main import frozen_by, leaving_need, unjudged
+from interlock.events.money import short_of
 from interlock.events.state import State, TaskState
 from interlock.model.reason import MISSING, NOT_SELECTED, Reason, Value, Why, said
 from interlock.model.task import PhaseKind, TaskId
@@ -179,6 +180,10 @@ def _all_paused(standing: ReasonContext, task: TaskState) -> Reason | None:
     return Reason(Why.ALL_PAUSED, _cause(said(why) if why else None))
 
 
+def _budget(standing: ReasonContext, task: TaskState) -> Reason | None:
+    return short_of(standing.state, task, standing.now) if task.phase.kind is PhaseKind.AGENT else None
+
+
 def _main(standing: ReasonContext, task: TaskState) -> Reason | None:
     """Finished work that waits until main is known to be green."""
     state = standing.state
@@ -283,6 +288,6 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _review, _pull_request, _paused, _needs, _main, _check, _no_run, _stopping, _not_selected,
-    _all_paused, _backoff, _values, _lane, _lease, _clutch, _slots, _overlap,
+    _answer, _review, _pull_request, _paused, _needs, _main, _check, _budget, _no_run, _stopping,
+    _not_selected, _all_paused, _backoff, _values, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from interlock.events.money import Reserving
 from interlock.events.state import State
+from interlock.model.budget import SHARED as SHARED_BUDGETS
+from interlock.model.budget import Amount
 from interlock.model.forecast import Beside
 from interlock.model.reason import Reason, Value, Why
 from interlock.model.task import TaskId
@@ -25,6 +28,8 @@ class Choice:
     """Tasks that it may conflict with."""
     agent_why: Reason | None = None
     """The reason for its agent; None if there was no choice."""
+    reserved: Amount | None = None
+    """What it reserves of the budgets; None: there are none."""
 
 
 class Round:
@@ -39,6 +44,7 @@ class Round:
         self._lines = lines
         self._tails = tails
         self._now = now
+        self._money = Reserving(state, now)
         self._picks: dict[TaskId, Choice] = {}
         self._aside: list[tuple[TaskId, Key, Demand]] = []
 
@@ -53,7 +59,11 @@ class Round:
         """Tasks that nothing stands in the way of, best first."""
         while len(self._picks) < slots and (best := self._lines.best(LineState.OPEN)):
             name, line = best
-            if not self._is_in_the_way(name, line):
+            if short := self._money.short_of(self._state.tasks[name]):
+                if short.text("budget") in SHARED_BUDGETS:
+                    return
+                self._set_aside(name, line)
+            elif not self._is_in_the_way(name, line):
                 self._set_aside(name, line)
                 self._pick(name, self._place_in_order(name))
 
@@ -66,6 +76,8 @@ class Round:
                 continue
             looks -= 1
             self._set_aside(name, line)
+            if self._money.short_of(self._state.tasks[name]):
+                continue
             found = venture(self._state, self._holds, self._state.tasks[name], self._now)
             if found.is_worth_it:
                 self._pick(name, found.why, found.beside)
@@ -76,7 +88,8 @@ class Round:
 
     def _pick(self, name: TaskId, why: Reason, beside: tuple[Beside, ...] = ()) -> None:
         pick = pick_agent(self._state, self._state.tasks[name], self._now)
-        self._picks[name] = Choice(name, why, pick.agent, beside, pick.why)
+        reserved = self._money.take(self._state.tasks[name])
+        self._picks[name] = Choice(name, why, pick.agent, beside, pick.why, reserved)
         self._holds.take(name, demands(self._state.tasks[name]))
 
     def _turn_away(self, name: TaskId, line: Demand, gate: LineState) -> bool:

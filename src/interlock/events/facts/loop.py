@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact
+from interlock.model.budget import Budget
 from interlock.model.reason import Reason
 from interlock.model.task import Commit, TaskId, Tree
 
@@ -33,6 +34,8 @@ class RunStarted(Fact):
     also reverted; `judge`: changes are judged by what they add to it."""
     joint: bool = False
     """Changes that passed together may land as one merge."""
+    budgets: dict[str, Budget] | None = None
+    """Limits on what agents may use, for an `attempt`, a `task`, the `run`, the `day` and the `project`."""
 
 
 @dataclass(frozen=True, slots=True)

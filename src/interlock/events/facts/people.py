@@ -97,6 +97,18 @@ class TaskCancelled(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetRaised(Fact):
+    """A person added to a budget."""
+
+    budget: str
+    """`task`, `run`, `day` or `project`."""
+    usd: float = 0.0
+    tokens: int = 0
+    task: TaskId = TaskId("")
+    """The task, if it is the budget of one."""
+
+
+@dataclass(frozen=True, slots=True)
 class MessageSaid(Fact):
     """A person said something to the agent of a task."""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from interlock.events.facts.base import Fact, PhaseFact, PhasePassed
+from interlock.model.budget import Amount
 from interlock.model.forecast import Beside
 from interlock.model.leases import Leased
 from interlock.model.outcome import CheckResult, ErrorClass, Resolved
@@ -27,6 +28,8 @@ class PhaseStarted(PhaseFact):
     """The values that its programs have to themselves."""
     together: tuple[TaskId, ...] = ()
     """All tasks whose changes are checked on main, or land, as one: this claim covers them."""
+    reserved: Amount | None = None
+    """What its agent has reserved of the budgets; None: there are none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ COMMANDS: dict[str, Entry] = {
     "trace": Entry("Look", f"{_HERE}.trace", "Show where the time of tasks went; send it by OpenTelemetry."),
     "replay": Entry("Look", f"{_HERE}.replay", "List past runs; replay one, or show any moment of it."),
     "what-if": Entry("Look", f"{_HERE}.replay", "Simulate a past run with different settings."),
+    "budget": Entry("Act", f"{_HERE}.budget", "Show what is left of the budgets, or add to one."),
     "add": Entry("Act", f"{_HERE}.acts", "Add a task beside the graph file."),
     "accept": Entry("Act", f"{_HERE}.accept", "Accept or decline a task that an agent proposed."),
     "retry": Entry("Act", f"{_HERE}.acts", "Give a failed or cancelled task new attempts."),

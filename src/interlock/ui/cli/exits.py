@@ -27,7 +27,7 @@ MEANING: dict[ExitCode, str] = {
     ExitCode.USAGE: "The command line, the settings or the task graph are invalid. Nothing was changed.",
     ExitCode.DECLINED: "You answered no, or stopped the run from another terminal.",
     ExitCode.AUTHENTICATION: "Reserved: an agent is not logged in.",
-    ExitCode.BUDGET: "Reserved: the budget is used up.",
+    ExitCode.BUDGET: "No agent starts any more, as a budget is used up: `interlock budget`.",
     ExitCode.NEEDS_PERSON: "No task failed, others wait for you, a merge or a green main: `interlock inbox`.",
     ExitCode.ENVIRONMENT: "A problem with git, the sandbox, the disk, a lock, the log or a check on main.",
     ExitCode.RUNNING: "Still running (`wait --timeout`, `status --exit-code`).",

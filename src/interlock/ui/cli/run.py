@@ -202,6 +202,7 @@ async def _options(project: Project, state: State, selection: tuple[TaskId, ...]
         environment=await environment(project),
         on_red_main=settings.on_red_main,
         joint=settings.lands_together,
+        budgets=settings.budgets,
         sandbox=project.processes.sandbox.kind.value,
         controller_lease_seconds=settings.controller_lease_seconds,
         stale_seconds=settings.stale_after_seconds,

@@ -22,6 +22,7 @@ from interlock.ui.cli.exits import ExitCode
 from interlock.ui.cli.output import STAGE_COLORS, Invocation, note, paint, say, say_json, say_line
 from interlock.ui.cli.session import ProjectLog, actor, opened, read, run_async
 from interlock.ui.plain import counted, inert, shortened
+from interlock.ui.queries.budgets import held_up
 from interlock.ui.queries.runs import run_name
 from interlock.ui.queries.status import (
     ETA,
@@ -264,6 +265,8 @@ def verdict(reading: Reading) -> ExitCode:
     if reading.is_live:
         return ExitCode.RUNNING
     state = reading.state
+    if any(held_up(state, reading.now)):
+        return ExitCode.BUDGET
     code = outcome(
         [task for name, task in state.tasks.items() if state.is_selected(name) and not _is_gone(task)]
     )

@@ -32,6 +32,7 @@ WIDTH = 3
 
 DEEDS: dict[type[f.Fact], str] = {
     f.TaskRetried: "retried it",
+    f.BudgetRaised: "raised its budget",
     f.Bumped: "moved it to the front of the queue",
     f.ReviewApproved: "approved it",
     f.ReviewRejected: "rejected it",

@@ -94,6 +94,10 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         "yellow",
         f"{fact.task or 'project'}: paused{_why(fact.why or reason_text(fact.reason))}",
     ),
+    f.BudgetRaised: lambda fact: (
+        "",
+        f"budget of {f'task {fact.task}' if fact.task else f'the {fact.budget}'}: raised by a person",
+    ),
     f.Bumped: lambda fact: ("", f"{fact.task}: moved to the front of the queue by a person"),
     f.Unpaused: lambda fact: ("", f"{fact.task or 'project'}: unpaused"),
     f.ClutchDecided: lambda fact: (

@@ -2,6 +2,7 @@
 
 from interlock.events.lifecycle import Stage
 from interlock.events.state import TaskState
+from interlock.model.budget import Budgeted
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.outcome import ErrorClass
 from interlock.model.provider import key_variable
@@ -56,10 +57,13 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
         return command
     if reason.code in (Why.PAUSED, Why.HELD_BACK, Why.ALL_PAUSED):
         return f"interlock unpause {name}" if task.queue.paused else "interlock unpause"
+    if not reading.is_live and reason.code == Why.BUDGET and reason.text("budget") == Budgeted.RUN:
+        reason = Reason(Why.NO_RUN)  # the next run has a budget of its own
     return HELPS.get(reason.code) or f"interlock explain {name}"
 
 
 HELPS: dict[str, str] = {
+    Why.BUDGET: "interlock budget --add 5",
     Why.CHECK: "interlock doctor",
     Why.NO_RUN: "interlock run",
     Why.NOT_SELECTED: "interlock run",
