@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.scratch import Scratch
+from tests.engine.scratch import WAIT, Scratch
 from tests.run.tree import linux
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox, linux]
@@ -59,3 +59,133 @@ def test_a_submodule_of_the_checkout_is_there(scratch: Scratch, tmp_path: Path) 
     scratch.interlock("run")
     assert scratch.git("show", "main:t.txt") == "from the library"
     assert scratch.git("status", "--porcelain") == ""
+
+
+ALLOWED = ("-c", "protocol.file.allow=always")
+SHOWN = "cat libs/words/words.txt"
+
+
+def with_library(scratch: Scratch, folder: Path) -> Scratch:
+    """A project with a submodule."""
+    library = Scratch(folder / "library")
+    library.write(words__txt="old\n", __gitignore="built\nbuilt.txt\n")
+    library.commit()
+    scratch.git(*ALLOWED, "submodule", "--quiet", "add", str(library.root), "libs/words")
+    return library
+
+
+def moved(scratch: Scratch, library: Scratch, text: str) -> None:
+    """Main gets another commit of the submodule, which is in its checkout, as a person would do it."""
+    library.write(words__txt=text)
+    commit = library.commit()
+    inside = ("-C", "libs/words")
+    scratch.git(*inside, *ALLOWED, "fetch", "--quiet", "origin")
+    scratch.git(*inside, "checkout", "--quiet", commit)
+    scratch.git("commit", "-qam", "move the submodule")
+
+
+def test_a_check_sees_the_submodule_that_main_moved_meanwhile(scratch: Scratch, tmp_path: Path) -> None:
+    library = with_library(scratch, tmp_path / "elsewhere")
+    at_work = f"echo at work; {WAIT.format(gate=scratch.gates / 'gate')}"
+    scratch.write(expected__txt="old\n")
+    verify = "cmp expected.txt libs/words/words.txt"
+    scratch.graph("  t: {goal: t}\n", f"{SHOWN} > before.txt; {at_work}", verify=verify)
+    run = scratch.start("run")
+    run.wait_for_line("t started")
+    scratch.wait_for_output("t", "at work")
+    scratch.write(expected__txt="new\n")
+    moved(scratch, library, "new\n")
+    (scratch.gates / "gate").touch()
+    assert run.wait() == 0, run.output
+    assert scratch.git("show", "main:before.txt") == "old"
+    assert scratch.git("ls-tree", "main", "libs/words") == scratch.git("ls-tree", "main~1", "libs/words")
+
+
+@pytest.mark.parametrize("state", ["another commit", "edited", "hidden edit", "removed", "untracked"])
+def test_a_check_sees_what_main_names_and_not_what_the_checkout_has(
+    scratch: Scratch, tmp_path: Path, state: str
+) -> None:
+    library = with_library(scratch, tmp_path / "elsewhere")
+    untracked = "test ! -e libs/words/more.txt"
+    scratch.graph("  t: {goal: t}\n", "echo t > t.txt", verify=f"{SHOWN} | grep -qx old && {untracked}")
+    words = scratch.root / "libs/words/words.txt"
+    if state == "another commit":
+        moved(scratch, library, "new\n")
+        scratch.git("reset", "-q", "--soft", "HEAD~1")
+        scratch.git("reset", "-q")
+    elif state == "removed":
+        scratch.git("submodule", "--quiet", "deinit", "-f", "libs/words")
+    elif state == "untracked":
+        words.with_name("more.txt").write_text("more\n")
+    else:
+        if state == "hidden edit":
+            scratch.git("-C", "libs/words", "update-index", "--assume-unchanged", "words.txt")
+        words.write_text("edited\n")
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+    if "edit" in state:
+        assert words.read_text() == "edited\n"
+
+
+def test_a_submodule_in_a_submodule_is_shown_and_so_is_what_was_built_in_it(
+    scratch: Scratch, tmp_path: Path
+) -> None:
+    library = with_library(scratch, tmp_path / "elsewhere")
+    inner = Scratch(tmp_path / "inner" / "library")
+    inner.write(deep__txt="deep\n")
+    inner.commit()
+    library.git(*ALLOWED, "submodule", "--quiet", "add", str(inner.root), "inner")
+    moved(scratch, library, "new\n")
+    scratch.git(*ALLOWED, "submodule", "--quiet", "update", "--init", "--recursive")
+    built = scratch.root / "libs/words/built"
+    built.mkdir()
+    (built / "x.txt").write_text("built\n")
+    built.with_suffix(".txt").write_text("one file\n")
+    shown = "cat libs/words/inner/deep.txt libs/words/built/x.txt libs/words/built.txt"
+    writes = "echo mine > libs/words/built/x.txt; echo mine > libs/words/words.txt; echo > libs/words/more"
+    scratch.graph("  t: {goal: t}\n", f"{shown} > t.txt; {writes}", verify=shown)
+    scratch.interlock("run")
+    assert scratch.git("show", "main:t.txt") == "deep\nbuilt\none file"
+    assert scratch.git("status", "--porcelain") == ""
+    assert (built / "x.txt").read_text() == "built\n"
+
+
+def test_a_commit_that_the_submodule_does_not_have_is_named(scratch: Scratch, tmp_path: Path) -> None:
+    library = with_library(scratch, tmp_path / "elsewhere")
+    scratch.graph("  t: {goal: t}\n", "echo t > t.txt", verify=SHOWN)
+    library.write(words__txt="new\n")
+    commit = library.commit()
+    scratch.git("update-index", "--cacheinfo", f"160000,{commit},libs/words")
+    scratch.git("commit", "-qm", "as a pull without an update of the submodule leaves it")
+    absent = f"the repository of submodule libs/words has no commit {commit[:12]}"
+    assert absent in scratch.interlock("run", code=7)
+    assert "git submodule update --init -- libs/words" in scratch.interlock("doctor", code=None)
+    scratch.git(*ALLOWED, "submodule", "--quiet", "update", "--init")
+    scratch.interlock("run")
+    assert scratch.states() == {"t": "done"}
+
+
+MOVES = {
+    "commit": 'git update-index --cacheinfo "160000,$(git rev-parse HEAD),libs/words"; git commit -qm m',
+    "removed": "git rm -q --cached libs/words; git commit -qm m",
+    "files": "git rm -q --cached libs/words; git add -f libs/words/words.txt; git commit -qm m",
+    "added": 'git update-index --add --cacheinfo "160000,$(git rev-parse HEAD),libs/more"; git commit -qm m',
+}
+
+
+def test_a_change_that_moves_a_submodule_goes_back(scratch: Scratch, tmp_path: Path) -> None:
+    """The next attempt is told the reason, and what it leaves as it was lands."""
+    with_library(scratch, tmp_path / "elsewhere")
+    told = 'grep -q "cannot publish commits of a submodule" "$INTERLOCK_PROMPT_FILE"'
+    moves = "".join(f"{task}) {script};;\n" for task, script in MOVES.items())
+    agent = f'{told} || case "$INTERLOCK_TASK_ID" in\n{moves}esac\necho done > "$INTERLOCK_TASK_ID.txt"'
+    scratch.graph("".join(f"  {task}: {{goal: x}}\n" for task in MOVES), agent, verify=SHOWN)
+    before = scratch.git("rev-parse", "main")
+    scratch.interlock("run")
+    changed = scratch.git("diff", "--name-only", before, "main").splitlines()
+    assert sorted(changed) == sorted(f"{task}.txt" for task in MOVES)
+    failures = {row["fact"]["task"]: row["fact"] for row in scratch.facts("PhaseFailed")}
+    assert {task: failure["why"]["code"] for task, failure in failures.items()} == dict.fromkeys(
+        {*MOVES} - {"added"}, "submodule"
+    )
+    assert {failure["why"]["fields"]["paths"][0] for failure in failures.values()} == {"libs/words"}

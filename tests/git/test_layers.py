@@ -19,7 +19,7 @@ from interlock.git.trees import HOME
 from interlock.git.workspaces import GitWorkspaces
 from interlock.model.process import Command
 from interlock.model.secret_names import is_secret
-from interlock.model.task import Commit
+from interlock.model.task import Commit, Tree
 from interlock.process.processes import LocalProcesses
 from tests.git.agents import TASK
 from tests.git.world import World, git, make_world, run, write
@@ -275,6 +275,64 @@ def test_a_submodule_with_edits_is_shown_as_it_was_committed(tmp_path: Path) -> 
     assert (world.root / "sub" / "a.txt").read_text() == "edited\n"
     run(layered.workspaces.close())
     assert list((world.place.state / "beside").iterdir()) == []
+
+
+def vendored_then_submodule(tmp_path: Path) -> tuple[World, str]:
+    """Files of a library become a submodule with one file less; the commit with the files."""
+    other = make_world(tmp_path / "other")
+    world = make_world(tmp_path / "project")
+    write(world.root, {"sub/a.txt": "vendored\n", "sub/old.txt": "vendored\n"})
+    git(world.root, "add", "-A")
+    git(world.root, "commit", "-qm", "with a library")
+    before = str(world.main)
+    git(world.root, "rm", "-rq", "sub")
+    git(world.root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.root), "sub")
+    git(world.root, "commit", "-qm", "with a submodule")
+    return world, before
+
+
+def test_a_submodule_in_the_place_of_files_takes_them_away(tmp_path: Path) -> None:
+    """The tree below is still the one with the files; and the other way round."""
+    world, before = vendored_then_submodule(tmp_path)
+    layered = Layered(world)
+    shown = "cat sub/a.txt; ls sub; git status --porcelain"
+    assert layered.agent(shown, before)[1].split() == ["vendored", "a.txt", "old.txt"]
+    assert layered.agent(shown, attempt=2)[1].split() == ["one", "two", "three", "a.txt", "src"]
+    assert layered.agent(shown, before, attempt=3)[1].split() == ["vendored", "a.txt", "old.txt"]
+
+
+def test_one_that_is_not_initialized_is_an_empty_folder(tmp_path: Path) -> None:
+    world, before = vendored_then_submodule(tmp_path)
+    git(world.root, "submodule", "deinit", "-q", "-f", "sub")
+    shutil.rmtree(world.root / ".git/modules")
+    layered = Layered(world)
+    layered.agent("true", before)
+    workspace, said = layered.agent("ls -A sub; git status --porcelain; echo x > x", attempt=2)
+    assert said == ""
+    assert layered.changes(workspace) == ["A\tx"]
+
+
+def test_a_copy_has_the_submodules_of_its_tree(tmp_path: Path) -> None:
+    world, _ = vendored_then_submodule(tmp_path)
+    write(world.root, {"sub/a.txt": "edited\n"})
+    workspaces = GitWorkspaces(world.place)
+
+    async def work() -> list[str]:
+        workspace = await workspaces.open(TASK, 1, world.main)
+        assert (workspace.path / "sub/a.txt").read_text() == "one\ntwo\nthree\n"
+        write(workspace.path, {"sub/a.txt": "mine\n", "sub/more.txt": "more\n", "x": "x\n"})
+        made = await workspaces.collect(workspace, "All of it\n")
+        tree = Tree(git(world.root, "rev-parse", f"{made.commit}^{{tree}}"))
+        room = await workspaces.check_out(tree, tmp_path / "room")
+        assert (room.path / "sub/a.txt").read_text() == "one\ntwo\nthree\n"
+        assert not (room.path / "sub/more.txt").exists()
+        reduced = await workspaces.check_out(tree, tmp_path / "reduced", inputs=("sub", "x"))
+        assert sorted(path.name for path in reduced.path.iterdir()) == ["sub", "x"]
+        assert (reduced.path / "sub/a.txt").read_text() == "one\ntwo\nthree\n"
+        await workspaces.close()
+        return git(world.root, "diff", "--name-status", world.main, made.commit).splitlines()
+
+    assert run(work()) == ["A\tx"]
 
 
 def test_what_an_agent_commits_in_an_ignored_folder_counts(layered: Layered) -> None:

@@ -74,3 +74,31 @@ def test_lines_that_look_like_a_header_are_lines(tmp_path: Path) -> None:
         tmp_path / "one", {"a": "-- a/x\n"}, {"a": "++ b/x\ndiff --git\n@@ -1 +1 @@\nindex 1..2\n"}
     )
     assert found.lines == 5
+
+
+def test_a_submodule_a_bare_return_and_a_very_long_line_are_lines(tmp_path: Path) -> None:
+    long = "x" * 3_000_000
+    found = diff_of(tmp_path / "one", {"a": "one\r"}, {"a": "one\rtwo\rthree\n", "b": f"{long}\n"})
+    assert found.lines == 3
+    ends = diff_of(tmp_path / "two", {"a": "one\r"}, {"a": "one\rtwo\nthree\n", "b": f"{long}\n"})
+    assert ends.digest != found.digest
+
+    def link(number: int) -> bytes:
+        return f"160000 commit {number:040x}\tlib\n".encode()
+
+    git = ["git", "-C", str(tmp_path / "one")]
+    trees = [
+        subprocess.run([*git, "mktree"], input=link(number), capture_output=True, check=True).stdout.decode()
+        for number in (1, 2, 3)
+    ]
+    words = ("diff-tree", "-r", "-p", "-U0", "--no-renames", "--full-index")
+    one, two = (
+        measured(
+            subprocess.run(
+                [*git, *words, trees[0].strip(), tree.strip()], capture_output=True, check=True
+            ).stdout
+        )
+        for tree in trees[1:]
+    )
+    assert one.lines == two.lines == 2
+    assert one.digest != two.digest

@@ -1,6 +1,7 @@
 """What a checkout lacks is said by `doctor`, `plan` and `run`, with the command that brings it."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def test_a_submodule_that_is_not_checked_out_is_named(lab: Lab, tmp_path: Path) 
     )
     assert f"warning: {said}" in lab.run("plan").err
     git(lab.root, "submodule", "--quiet", "deinit", "-f", "libs/x")
+    assert "libs/x" not in lab.run("plan").err  # its commit is still in .git/modules
+    shutil.rmtree(lab.root / ".git/modules")
     said = "submodule libs/x is not checked out: git submodule update --init -- libs/x"
     assert f"warning: {said}" in lab.run("plan").err
     assert "submodule libs/x is not checked out" in lab.run("doctor").out

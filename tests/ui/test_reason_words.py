@@ -232,6 +232,11 @@ SENTENCES: list[tuple[Reason, str]] = [
         "it changed interlock.toml, which controls what agents may do or what your machine runs; "
         "only a person may change that",
     ),
+    (
+        of(Why.SUBMODULE, paths=("libs/a",)),
+        "it moved the submodule libs/a; only a person may do that, "
+        "because an agent cannot publish commits of a submodule",
+    ),
     (of(Why.EXITED, exit_code=3, text="no"), 'the agent exited with status 3: "no"'),
     (of(Why.ENDED_SILENTLY, signal=9), "the agent was killed by signal 9 without saying how it went"),
     (of(Why.ENDED_BADLY, exit_code=1), "the agent exited with status 1 with an error"),

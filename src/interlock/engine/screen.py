@@ -1,4 +1,7 @@
-"""The last look at what an agent made: which of its files may land, and whether there is a secret in them."""
+"""The last look at what an agent made: which of its files may land, and whether there is a secret in them.
+
+No agent moves a submodule: no other clone could fetch a commit that it made there.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -19,12 +22,17 @@ async def screen_nothing(_base: Commit, work: Commit, _ref: str) -> ScreenedChan
 
 
 async def screened(screen: Screen, report: Report) -> Report:
-    """The report of what may land. One with a secret in it is a failure, and so is one of which nothing is
-    left."""
+    """The report of what may land. One that moves a submodule or has a secret in it is a failure, and so is
+    one of which nothing is left."""
     if report.error or report.commit is None:
         return report
     seen = await screen(report.base, report.commit, report.archived)
     report = replace(report, commit=seen.commit, left_out=seen.left_out)
+    if seen.submodules:
+        why = Reason(Why.SUBMODULE, {"paths": seen.submodules})
+        names = ", ".join(seen.submodules)
+        tail = f"Leave {names} at the commit that it was at, and make the change without it."
+        return replace(report, error=ErrorClass.DENIED, why=why, tail=tail)
     if seen.leaks:
         return replace(report, error=ErrorClass.SECRET, why=_secret(seen))
     touched = tuple(path for path in report.touched if path not in seen.paths)

@@ -8,24 +8,35 @@ import json
 import os
 import stat
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from interlock.git.attempt import AttemptFolder
 from interlock.git.command import Git
+from interlock.git.errors import GitFailed
 from interlock.git.files import remove_tree
 from interlock.git.ignored import (
     MOST_LOOKED_AT,
+    Ignored,
     Layer,
     copy_files,
     is_cache,
     is_dependency,
     look_for_ignored,
+    look_in_submodule,
 )
 from interlock.git.include import fingerprint, include
 from interlock.git.making import write_trusted
+from interlock.git.modules import (
+    Module,
+    Modules,
+    find_modules,
+    has_modules,
+    head_of,
+    write_modules,
+)
 from interlock.git.place import Place
 
 
@@ -40,6 +51,10 @@ class Shown:
     """True if some of it may have been built from the checkout's own files."""
     stamps: tuple[str, ...] = ()
     """Single files without content: all that they say is when something was done."""
+    submodules: tuple[str, ...] = ()
+    """The submodules of the branch that are here."""
+    in_submodules: tuple[Layer, ...] = ()
+    """Folders in them that git ignores, as the checkout has them: they are part of the digest."""
 
 
 Built = Callable[[str], Awaitable[Shown | None]]
@@ -58,6 +73,9 @@ class CheckoutLayers:
         self._may_include = may_include
         self._home = place.state / "beside"
         self._shown: Shown | None = None
+        self._modules = Modules(place)
+        self._written: dict[tuple[Path, tuple[Module, ...]], tuple[Layer, ...]] = {}
+        """The layers of submodules that are written, by the folder of the layers that they are beside."""
         self._content: tuple[Shown, str] | None = None
         """A digest of what was shown when it was found."""
         self._locks: list[int] = []
@@ -71,6 +89,35 @@ class CheckoutLayers:
                 self._shown = await self._find()
             return self._shown
 
+    async def look_for(self, tree: str, named_by: str = "") -> tuple[Layer, ...]:
+        """Return the submodules of a tree as layers, each before what is built in it; see `Modules.of`."""
+        modules = await self._modules.of(tree, named_by)
+        if not modules:
+            return ()
+        shown = await self.look()
+        async with self._one_at_a_time:
+            key = (shown.folder, modules)
+            if key not in self._written:
+                self._written[key] = await self._write(shown.folder.parent, modules)
+            return self._written[key]
+
+    async def _write(self, home: Path, modules: tuple[Module, ...]) -> tuple[Layer, ...]:
+        folder = home / "modules" / uuid.uuid4().hex[:12]
+        try:
+            await write_modules(self._place, modules, folder, folder.with_suffix(".git"))
+            outermost = [each for each in modules if not _is_within(each, modules)]
+            layers = [Layer(each.path, folder / each.path) for each in outermost]
+            for module in modules:
+                layers += await _built_in(module, folder / module.path)
+        except BaseException:
+            await asyncio.to_thread(remove_tree, folder)
+            raise
+        return tuple(layers)
+
+    async def copy_modules(self, tree: str, target: Path, scratch: Path, named_by: str = "") -> None:
+        """Write the submodules of a tree to a workspace that is a copy."""
+        await write_modules(self._place, await self._modules.of(tree, named_by), target, scratch)
+
     async def digest(self) -> str:
         """Return a digest of the content. The first call looks at every file; after that only a new list of
         the layers does, and folders of dependencies are looked at from above."""
@@ -83,6 +130,7 @@ class CheckoutLayers:
     def forget(self) -> None:
         """The checkout's dependencies may have changed: look again for the next workspace."""
         self._shown = None
+        self._modules.forget()
 
     async def close(self) -> None:
         self.forget()
@@ -98,7 +146,7 @@ class CheckoutLayers:
         folder.mkdir()
         if len(self._locks) == 1:
             await asyncio.to_thread(self._sweep)
-        found = await look_for_ignored(self._place, home / "modules")
+        found = await look_for_ignored(self._place)
         await include(self._place, folder, self._may_include)
         if self._place.work_tree:
             await asyncio.to_thread(copy_files, self._place.work_tree, found.files, folder)
@@ -106,7 +154,19 @@ class CheckoutLayers:
             (folder / name).mkdir(parents=True, exist_ok=True)
         products = bool(found.files) or not all(is_dependency(layer.source) for layer in found.layers)
         stamps = tuple(name for name in found.files if _is_empty(folder / name))
-        return Shown(folder, found.layers, products, stamps)
+        modules = await self._of_branch()
+        inside = [layer for each in modules for layer in (await _ignored_in(each)).layers]
+        paths = tuple(each.path for each in modules)
+        return Shown(folder, found.layers, products, stamps, paths, tuple(inside))
+
+    async def _of_branch(self) -> tuple[Module, ...]:
+        if not has_modules(self._place):
+            return ()
+        try:
+            found = await find_modules(self._place, self._place.ref, self._place.ref)
+        except GitFailed:  # said where the tree is needed
+            return ()
+        return tuple(each for each in found if each.repository)
 
     def _sweep(self) -> None:
         """Remove what processes that are gone have left."""
@@ -116,6 +176,27 @@ class CheckoutLayers:
                 remove_tree(folder)
 
 
+def _is_within(module: Module, others: Iterable[Module]) -> bool:
+    return any(module.path.startswith(f"{other.path}/") for other in others)
+
+
+async def _built_in(module: Module, folder: Path) -> list[Layer]:
+    """Return what git ignores in the person's checkout of a submodule, if that is at the same commit: folders
+    as layers, which get a place in `folder`, and single files as copies there."""
+    found = await _ignored_in(module)
+    if module.checkout:
+        await asyncio.to_thread(copy_files, module.checkout, found.files, folder)
+    for layer in found.layers:
+        (folder / layer.path).mkdir(parents=True, exist_ok=True)
+    return [replace(layer, path=f"{module.path}/{layer.path}") for layer in found.layers]
+
+
+async def _ignored_in(module: Module) -> Ignored:
+    if module.git is None or module.checkout is None or await head_of(module) != module.commit:
+        return Ignored()
+    return await look_in_submodule(module.git, module.checkout)
+
+
 def _content(shown: Shown) -> str:
     """Digest of single files by content, and of the files in layers by size and times."""
     found, left = hashlib.sha256(), MOST_LOOKED_AT
@@ -123,7 +204,8 @@ def _content(shown: Shown) -> str:
         if path.is_symlink() or path.is_file():
             said = f"{path.relative_to(shown.folder)} {path.lstat().st_mode} {fingerprint(path)}\n"
             found.update(said.encode(errors="replace"))
-    for layer in shown.layers:
+    found.update(f"{shown.submodules}\n".encode(errors="replace"))
+    for layer in (*shown.layers, *shown.in_submodules):
         found.update(f"{layer.path} {layer.hidden}\n".encode(errors="replace"))
         for mark in islice(_files_in(layer.source), max(left, 0)):
             found.update(mark.encode(errors="replace"))

@@ -11,12 +11,12 @@ import asyncio
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from interlock.git.command import Git, find_repository
+from interlock.git.command import Git
 from interlock.git.errors import GitFailed
 from interlock.git.files import SCRATCH, copy_beneath
 from interlock.git.place import FORMER_STATE_FOLDER, Place
@@ -69,31 +69,35 @@ class Ignored:
     files: tuple[str, ...] = ()
 
 
-async def look_for_ignored(place: Place, spare: Path) -> Ignored:
-    """Find the files that git ignores in the checkout, and the submodules that it has at the commits of main.
-
-    Submodules with uncommitted edits are checked out once more, below `spare`.
-    """
+async def look_for_ignored(place: Place) -> Ignored:
+    """Find the files that git ignores in the checkout."""
     root = place.work_tree
     if root is None:
         return Ignored()
+    names = await _names(place.checkout_git, root)
+    by_agents = await exposed(place, [name for name in names if not _is_made(root / name)])
+    return await asyncio.to_thread(_sorted_out, root, [name for name in names if name not in by_agents])
+
+
+async def look_in_submodule(git: Git, checkout: Path) -> Ignored:
+    """Find the files that git ignores in the checkout of a submodule, where no agent lands rules."""
+    return await asyncio.to_thread(_sorted_out, checkout, await _names(git, checkout))
+
+
+async def _names(git: Git, root: Path) -> list[str]:
+    """List what git ignores in a checkout and is no cache, and environments."""
     words = ("ls-files", "-o", "--exclude-standard", "--directory", "-z")
-    git = place.checkout_git
     try:
         ignored, untracked = await asyncio.gather(
             git.run(*words, "-i", limit_bytes=64 << 20), git.run(*words, limit_bytes=64 << 20)
         )
     except GitFailed:
-        return Ignored()
+        return []
     listed = [os.fsdecode(name) for name in ignored.out.split(b"\0") if name]
     names = [name for name in listed if not is_cache(name.rstrip("/"))]
     # An environment that a person made and no ignore rule names: `python -m venv` writes none of its own.
     others = (os.fsdecode(name) for name in untracked.out.split(b"\0") if name.endswith(b"/"))
-    names += [name for name in others if _is_environment(root / name)]
-    by_agents = await exposed(place, [name for name in names if not _is_made(root / name)])
-    found = await asyncio.to_thread(_sorted_out, root, [name for name in names if name not in by_agents])
-    modules = [layer async for layer in _submodules(place, root, spare)]
-    return Ignored((*found.layers, *modules), found.files)
+    return names + [name for name in others if _is_environment(root / name)]
 
 
 def is_cache(path: str) -> bool:
@@ -156,67 +160,6 @@ def _entries(folder: Path, *, deep: bool) -> Iterator[str]:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(f"{path}/")
-
-
-async def _submodules(place: Place, root: Path, spare: Path) -> AsyncIterator[Layer]:
-    """Yield the submodules whose files are there, at the commit that the checkout names."""
-    if not (root / ".gitmodules").is_file():
-        return
-    said = await place.checkout_git.run("ls-files", "--stage", "-z")
-    for name, commit in _links(said.out):
-        path = root / name
-        if (path / ".git").exists() and (await find_repository(path, "rev-parse", "HEAD")).line == commit:
-            shown = await _committed(path, commit, spare / name) if await is_edited(path) else path
-            yield Layer(name, shown, tuple(await _hidden_in(shown)))
-
-
-def _links(listing: bytes) -> Iterator[tuple[str, str]]:
-    """The submodules in an index, and the commits that it names."""
-    for entry in listing.split(b"\0"):
-        if entry.startswith(b"160000 "):
-            words, _, name = entry.partition(b"\t")
-            yield os.fsdecode(name), words.split(b" ")[1].decode()
-
-
-async def _hidden_in(module: Path) -> list[str]:
-    """List the hidden paths of a submodule's checkout, and of submodules in it: git's own files, and secrets
-    that are not files of its commit."""
-    if not (module / ".git").exists():
-        return []
-    others, index = await asyncio.gather(
-        find_repository(module, "ls-files", "-o", "--directory", "-z"),
-        find_repository(module, "ls-files", "--stage", "-z"),
-    )
-    names = [os.fsdecode(name).rstrip("/") for name in others.out.split(b"\0") if name]
-    found = [".git", *await asyncio.to_thread(lambda: list(_secret_parts(module, names)))]
-    for name, _ in _links(index.out):
-        found += [f"{name}/{path}" for path in await _hidden_in(module / name)]
-    return found
-
-
-def _secret_parts(module: Path, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        path = module / name
-        inside = () if path.is_symlink() or not path.is_dir() else secrets_in(path)
-        if inside is None or any(map(is_secret, name.split("/"))):
-            yield name
-        else:
-            yield from (f"{name}/{secret}" for secret in inside)
-
-
-async def is_edited(module: Path) -> bool:
-    """Return True if tracked files of a submodule have uncommitted changes."""
-    return bool((await find_repository(module, "status", "--porcelain", "-uno")).out)
-
-
-async def _committed(module: Path, commit: str, target: Path) -> Path:
-    """The files of a commit of the submodule, in a folder of their own."""
-    target.mkdir(parents=True)
-    git_dir = (await find_repository(module, "rev-parse", "--absolute-git-dir")).line
-    index = target.with_name(f"{target.name}.index")
-    git = Git(Path(git_dir), target).having(GIT_INDEX_FILE=str(index))
-    await git.run("read-tree", "--reset", "-u", commit)
-    return target
 
 
 def copy_files(root: Path, names: Sequence[str], target: Path) -> None:

@@ -28,7 +28,7 @@ from interlock.git.reduced import name_of
 from interlock.git.trees import REDUCED_HOME, Near, Pristine, Trees, take_times
 from interlock.model.sandbox import Grant, Overlay
 
-_LINK = "120000"
+_LINK, _SUBMODULE = "120000", "160000"
 
 
 class Overlays:
@@ -51,6 +51,7 @@ class Overlays:
 
         `bare`: the tree alone, for a set-up to begin with.
         """
+        modules = await self._beside.look_for(tree)
         shown = _nothing(folder) if bare else await self._beside.look()
         built = None if bare else await self._built(tree)
         near = await self._trees.near(tree, folder.home, timed=shown.has_products)
@@ -76,7 +77,7 @@ class Overlays:
         both = [built, shown] if built else [shown]
         lower = (str(pristine.files), *(str(each.folder) for each in both))
         whole = Overlay(lower, str(folder.tree), str(folder.work), str(folder.merged), str(self._place.at))
-        layers = await asyncio.to_thread(self._layers, folder, pristine, _stacked(both))
+        layers = await asyncio.to_thread(self._layers, folder, pristine, _stacked(both), modules)
         return layered_grant(self._place, folder, (whole, *layers))
 
     async def furnish_reduced(
@@ -86,6 +87,7 @@ class Overlays:
 
         Nothing built or generated in the checkout is shown, and no git dir: `.git` is an empty folder.
         """
+        modules = await self._beside.look_for(only, tree)
         shown, built = await self._beside.look(), await self._built(tree)
         near = await (await self._reduced_trees(inputs)).near(only, folder.home)
         for path in (folder.tree, folder.work, folder.merged):
@@ -99,7 +101,7 @@ class Overlays:
         both = [*([built] if built else []), replace(beside, layers=installed)]
         lower = (str(near.pristine.files), *(str(each.folder) for each in both))
         whole = Overlay(lower, str(folder.tree), str(folder.work), str(folder.merged), str(self._place.at))
-        layers = await asyncio.to_thread(self._layers, folder, near.pristine, _stacked(both))
+        layers = await asyncio.to_thread(self._layers, folder, near.pristine, _stacked(both), modules)
         return Grant(overlays=(whole, *layers))
 
     async def _reduced_trees(self, inputs: Sequence[str]) -> Trees:
@@ -120,6 +122,10 @@ class Overlays:
     async def beside(self) -> str:
         """A digest of what is shown of the checkout beside the tree."""
         return await self._beside.digest()
+
+    async def copy_modules(self, tree: str, folder: AttemptFolder, named_by: str = "") -> None:
+        """Write the submodules of a tree to a folder that is a copy."""
+        await self._beside.copy_modules(tree, folder.tree, folder.home / "modules", named_by)
 
     def forget_ignored(self) -> None:
         self._beside.forget()
@@ -155,22 +161,28 @@ class Overlays:
         await git.run("update-index", "-z", "--index-info", feed=lines)
         there = nul_ended(each.path for each in differences if not each.is_gone)
         await git.run("checkout-index", "-f", "-u", "-z", "--stdin", feed=there)
+        # It has made an empty folder for each submodule, which takes nothing of the tree below away.
+        modules = {os.fsdecode(each.path) for each in differences if each.mode == _SUBMODULE}
         gone = [os.fsdecode(each.path) for each in differences if each.is_gone]
         folders = sorted({above for path in gone for above in folders_above(path)})
         found = await self._place.git.names(*(f"{tree}:{above}" for above in folders)) if folders else []
         lost = {above for above, there in zip(folders, found, strict=True) if there is None}
+        lost -= {above for above in lost if modules.intersection((above, *folders_above(above)))}
         for path in gone:
             top = next((above for above in reversed(list(folders_above(path))) if above in lost), path)
             _hide(folder.tree, top)
 
-    def _layers(self, folder: AttemptFolder, pristine: Pristine, shown: Sequence[Layer]) -> list[Overlay]:
-        """A layer that the branch has files in by now would hide them, and is left out."""
+    def _layers(
+        self, folder: AttemptFolder, pristine: Pristine, shown: Sequence[Layer], modules: Sequence[Layer]
+    ) -> list[Overlay]:
+        """A layer that the branch has files in by now would hide them, and is left out. A submodule is what
+        the tree has there, whatever the tree below has."""
         fit = (
             layer
             for layer in shown
             if not _holds(pristine.files / layer.path) and not os.path.lexists(folder.tree / layer.path)
         )
-        return [self._layer(folder, layer, number) for number, layer in enumerate(fit)]
+        return [self._layer(folder, layer, number) for number, layer in enumerate((*modules, *fit))]
 
     def _layer(self, folder: AttemptFolder, layer: Layer, number: int) -> Overlay:
         home = folder.layers / str(number)

@@ -4,25 +4,25 @@ The checkout usually has them. Where it has not, checks and agents would fail fo
 """
 
 import asyncio
-import os
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from interlock.git import lfs
 from interlock.git.command import Git
-from interlock.git.ignored import is_edited
+from interlock.git.modules import find_modules, head_of
 from interlock.git.place import Place
-
-_GITLINK = b"160000"
 
 
 class PartKind(StrEnum):
     """Kinds of content that a tree names and does not hold."""
 
     SUBMODULE = "submodule"
+    COMMIT = "commit of a submodule"
+    """A submodule without the commit that the branch names: no check of the branch can start."""
     EDITED = "edited submodule"
     """A submodule with uncommitted changes: workspaces show its commit without them."""
+    MOVED = "moved submodule"
+    """A submodule at another commit than the branch names: workspaces show the one of the branch."""
     LFS = "lfs"
 
 
@@ -42,22 +42,24 @@ async def absent_parts(place: Place) -> tuple[AbsentPart, ...]:
     modules, pointers = await asyncio.gather(
         git.names(f"{place.ref}:.gitmodules"), lfs.pointers(git, place.ref)
     )
-    found: list[AbsentPart] = []
     root = place.work_tree
-    for path in await _gitlinks(git, place.ref) if modules[0] else ():
-        if not await asyncio.to_thread(_is_filled, root / path):
-            found.append(AbsentPart(PartKind.SUBMODULE, path))
-        elif await is_edited(root / path):
-            found.append(AbsentPart(PartKind.EDITED, path))
+    found = await _modules(place) if modules[0] else []
     absent = await asyncio.to_thread(lambda: [path for path in pointers if lfs.read_pointer(root / path)])
     return (*found, *(AbsentPart(PartKind.LFS, path) for path in absent))
 
 
-async def _gitlinks(git: Git, tree: str) -> list[str]:
-    listed = (await git.run("ls-tree", "-r", "-z", tree)).out.split(b"\0")
-    return [os.fsdecode(line.partition(b"\t")[2]) for line in listed if line.startswith(_GITLINK)]
-
-
-def _is_filled(folder: Path) -> bool:
-    """Return True if `git submodule update` has filled the folder."""
-    return os.path.lexists(folder / ".git")
+async def _modules(place: Place) -> list[AbsentPart]:
+    found = list[AbsentPart]()
+    for module in await find_modules(place, place.ref, place.ref):
+        kind = None
+        if not module.is_initialized:
+            kind = PartKind.SUBMODULE
+        elif module.repository is None:
+            kind = PartKind.COMMIT
+        elif module.git and await head_of(module) != module.commit:
+            kind = PartKind.MOVED
+        elif module.git and (await module.git.run("status", "--porcelain", "-uno")).out:
+            kind = PartKind.EDITED
+        if kind:
+            found.append(AbsentPart(kind, module.path))
+    return found

@@ -50,7 +50,8 @@ class Screening:
 
     async def screen(self, base: Commit, work: Commit, ref: str) -> ScreenedChange:
         """Return the part of `work`, which `ref` keeps, that may land as a change of `base`."""
-        changes = await self._changes(base, work)
+        every = await self._git.changes(base, work, "-M")
+        changes = [each for each in every if each.mode != _SUBMODULE]
         sizes = await self._sizes(change.new for change in changes)
         seen = {object_id: _look(text) async for object_id, text in self._contents(sizes)}
         added = [change for change in changes if change.status == "A"]
@@ -62,7 +63,8 @@ class Screening:
             work = await self._without(
                 work, [change.path for change in added if change.name in unwanted], ref
             )
-        return ScreenedChange(work, out, frozenset(unwanted), leaks)
+        moved = tuple(each.name for each in every if _SUBMODULE in (each.old_mode, each.mode))
+        return ScreenedChange(work, out, frozenset(unwanted), leaks, moved)
 
     async def read(self, commit: Commit, path: str) -> bytes | None:
         """A file of a commit: empty if it is not there, None if it is too large or a link."""
@@ -74,10 +76,6 @@ class Screening:
             "cat-file", "blob", f"{commit}:{path}", limit_bytes=_READ_BYTES, ok=(0, 128)
         )
         return None if said.cut else said.out
-
-    async def _changes(self, base: str, work: str) -> list[Difference]:
-        """List the files that `work` adds, changes, moves or removes (these have no new object)."""
-        return [each for each in await self._git.changes(base, work, "-M") if each.mode != _SUBMODULE]
 
     async def _sizes(self, objects: Iterable[str]) -> dict[str, int]:
         wanted = [name for name in dict.fromkeys(objects) if name.strip("0")]

@@ -118,6 +118,7 @@ class GitWorkspaces:
             await make_git_dirs(self._place, folder, layered=layered)
             if not layered:
                 await copy_files(folder, only)
+                await self._overlays.copy_modules(only, folder, tree)
                 (folder.tree / ".git").unlink()
                 return CheckRoom(folder.tree, Grant(write=(str(folder.tree),)))
             return CheckRoom(self._place.at, await self._overlays.furnish_reduced(folder, tree, only, inputs))
@@ -128,6 +129,7 @@ class GitWorkspaces:
             await make_git_dirs(self._place, folder, layered=layered)
             if not layered:
                 await copy_files(folder, head)
+                await self._overlays.copy_modules(head, folder)
                 included = await include.include(self._place, folder.tree, self._may_include)
                 return _Furnished(folder.tree, copied_grant(self._place, folder), included)
             tree = (await self._place.git.names(f"{head}^{{tree}}"))[0] or ""

@@ -168,6 +168,10 @@ _WORDS: Mapping[str, Words] = {
         f"it changed {', '.join(why.names('paths'))}, which controls what agents may do or what your machine "
         "runs; only a person may change that"
     ),
+    Why.SUBMODULE: lambda why, _: (
+        f"it moved the submodule {', '.join(why.names('paths'))}; only a person may do that, "
+        "because an agent cannot publish commits of a submodule"
+    ),
     Why.EXITED: _exited,
     Why.ENDED_SILENTLY: lambda why, _: f"{_exited(why, '')} without saying how it went",
     Why.ENDED_BADLY: lambda why, _: f"{_exited(why, '')} with an error",

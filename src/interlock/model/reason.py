@@ -111,6 +111,7 @@ class Why(StrEnum):
     LEAK = "leak"
     NONE_LANDS = "none-lands"
     RESERVED = "reserved"
+    SUBMODULE = "submodule"
     EXITED = "exited"
     ENDED_SILENTLY = "ended-silently"
     ENDED_BADLY = "ended-badly"

@@ -83,6 +83,8 @@ class ScreenedChange:
     paths: frozenset[str] = frozenset()
     """Every single file that is left out."""
     leaks: tuple[Leak, ...] = ()
+    submodules: tuple[str, ...] = ()
+    """Submodules that are at another commit after it, or were added or removed."""
 
 
 @dataclass(frozen=True, slots=True)

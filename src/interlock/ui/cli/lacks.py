@@ -50,24 +50,27 @@ def lack_of(setup: SetupFound) -> Lack:
 
 
 def _of_parts(parts: tuple[AbsentPart, ...]) -> list[Lack]:
-    found = [
-        Lack(f"submodule {part.path} is not checked out", f"git submodule update --init -- {part.path}")
-        for part in parts
-        if part.kind is PartKind.SUBMODULE
-    ]
-    found += [
-        Lack(
-            f"agents and checks see submodule {part.path} as it was committed, without your edits",
-            f"git -C {part.path} stash",
-        )
-        for part in parts
-        if part.kind is PartKind.EDITED
-    ]
+    found = [_of_submodule(part) for part in parts if part.kind is not PartKind.LFS]
     pointers = [part.path for part in parts if part.kind is PartKind.LFS]
     if pointers:
         some = ", ".join(pointers[:MOST_NAMED]) + (" ..." if len(pointers) > MOST_NAMED else "")
         found.append(Lack(f"git LFS files are not downloaded: {some}", "git lfs pull"))
     return found
+
+
+def _of_submodule(part: AbsentPart) -> Lack:
+    update, shown = f"git submodule update --init -- {part.path}", "agents and checks see submodule"
+    if part.kind is PartKind.COMMIT:
+        return Lack(
+            f"submodule {part.path} has not the commit that the branch names: no check starts", update
+        )
+    if part.kind is PartKind.MOVED:
+        return Lack(f"{shown} {part.path} at the commit of the branch, not at that of your checkout", update)
+    if part.kind is PartKind.EDITED:
+        return Lack(
+            f"{shown} {part.path} as it was committed, without your edits", f"git -C {part.path} stash"
+        )
+    return Lack(f"submodule {part.path} is not checked out", update)
 
 
 COPY = "copy it into the repository and name it in `verify`"
