@@ -15,7 +15,7 @@ from tests.warm import INTERLOCK
 
 pytestmark = pytest.mark.slow
 
-ELSEWHERE = {"demo", "run", "serve", "ui"}
+ELSEWHERE = {"demo", "run", "serve", "top", "ui"}
 """Started cold, and looked at more closely, by tests of their own."""
 OF_A_TASK = ("logs", "attach", "explain", "show", "diff", "prompt", "retry", "reset", "cancel")
 ARGUMENTS = {

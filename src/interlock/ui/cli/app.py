@@ -52,6 +52,7 @@ COMMANDS: dict[str, Entry] = {
     "status": Entry(
         "Look", f"{_HERE}.status", "Show every task with its state, the reason and the next command."
     ),
+    "top": Entry("Look", f"{_HERE}.top.command", "Watch and decide in the whole terminal."),
     "inbox": Entry("Look", f"{_HERE}.talk", "Show what waits for you: reviews, questions, failures."),
     "review": Entry(
         "Look", f"{_HERE}.review", "Show the changes that wait for review, or one with its diff."

@@ -89,7 +89,7 @@ def running_table(state: State, now: float, watcher: Watcher, checks: Words) -> 
     for name in names[:room]:
         task = state.tasks[name]
         seen = watcher.look(task) if task.phase.kind is PhaseKind.AGENT else AtWork(checks.get(name, ""))
-        table.add_row(*_cells(task, now, seen, is_wide))
+        table.add_row(*lane_cells(task, now, seen, is_wide))
     if len(names) > room:
         table.add_row(f"and {len(names) - room} more")
     return table
@@ -110,7 +110,7 @@ def _columns(is_wide: bool, has_rows: bool) -> Table:
     return table
 
 
-def _cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str | Text]:
+def lane_cells(task: TaskState, now: float, seen: AtWork, is_wide: bool) -> list[str | Text]:
     elapsed = lasting(now - task.since)
     if task.phase.kind is not PhaseKind.AGENT:
         words, agent, used = seen.words or WITHOUT_AGENT[task.phase.kind], "", ["", ""]

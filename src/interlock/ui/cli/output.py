@@ -68,10 +68,15 @@ def wants_color(stream: TextIO, no_color: bool, environ: Mapping[str, str]) -> b
     return environ.get("TERM") != "dumb" and stream.isatty()
 
 
+def harmless(line: str) -> str:
+    """A line with our colours, and nothing else in it that a terminal would obey."""
+    return _OBEYED.sub("", line)
+
+
 def say(text: str = "") -> None:
     """A line of data."""
     with _told_if_lost():
-        click.echo(_OBEYED.sub("", text), color=_color(sys.stdout))
+        click.echo(harmless(text), color=_color(sys.stdout))
 
 
 def say_bytes(file: BinaryIO) -> None:
@@ -96,7 +101,7 @@ def _told_if_lost() -> Iterator[None]:
 def note(text: str) -> None:
     """A line for people that is not data."""
     try:
-        click.echo(_OBEYED.sub("", text), err=True, color=_color(sys.stderr))
+        click.echo(harmless(text), err=True, color=_color(sys.stderr))
     except BrokenPipeError:
         raise
     except OSError:  # a full disk: there is no other place to say it

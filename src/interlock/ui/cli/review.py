@@ -74,7 +74,7 @@ async def review_command(invocation: Invocation, task: str | None) -> None:
     if invocation.wants_json():
         say_json(review_document(reading, found, checks, diff))
         return
-    _show(project, _change_lines(reading, found, review, checks, diff))
+    _show(project, change_lines(reading, found, review, checks, diff))
 
 
 def _row_lines(task: TaskState, now: float) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _row_lines(task: TaskState, now: float) -> Iterator[str]:
     yield f"  next: {paint(row.next[0], 'cyan')}" + "".join(f", or {more}" for more in row.next[1:])
 
 
-def _change_lines(
+def change_lines(
     reading: Reading, task: TaskState, review: Review, checks: Sequence[CheckResult], diff: str
 ) -> Iterator[str]:
     yield f"{paint(task.spec.id, 'cyan')}  {_standing(task, review)}"

@@ -67,11 +67,13 @@ async def show_command(invocation: Invocation, task: str) -> None:
         facts = await history(project.store, found.spec.id)
     stories = located(attempts_of(facts), project.state_dir)
     row, forecast = rows(reading, [found.spec.id])[0], forecast_of(reading.state, found)
-    lines = _lines(found, row, stories, forecast)
+    lines = show_lines(found, row, stories, forecast)
     say_listing(invocation, lambda: task_document(found, row, stories, forecast), lines)
 
 
-def _lines(found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast) -> Iterator[str]:
+def show_lines(
+    found: TaskState, row: TaskRow, stories: list[AttemptStory], forecast: Forecast
+) -> Iterator[str]:
     spec = found.spec
     yield f"{paint(spec.id, 'cyan')}  {row.state}: {row.text.removeprefix(f'{row.state}: ')}"
     yield f"goal      {_hanging(spec.goal)}"

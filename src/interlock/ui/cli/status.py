@@ -325,7 +325,7 @@ async def _documents(store: Store, reading: Reading) -> None:
         reading = await wait_for_next(store, reading, LOOK_AGAIN_SECONDS)
 
 
-def _notes(reading: Reading) -> dict[TaskId, str]:
+def claim_notes(reading: Reading) -> dict[TaskId, str]:
     claims = {name: reading.claim_on(name) for name in reading.state.index.running}
     return {name: inert(claim.note) for name, claim in claims.items() if claim}
 
@@ -345,7 +345,7 @@ async def _picture(project: ProjectLog, reading: Reading) -> None:
             return Text.from_ansi("\n".join(lines(now)), no_wrap=True)
         return Group(
             Text.from_ansi("\n".join((*heading(now, board), "")), no_wrap=True),
-            running_table(now.state, now.now, watcher, _notes(now)),
+            running_table(now.state, now.now, watcher, claim_notes(now)),
             Text.from_ansi("\n".join(groups(now, board, besides=Stage.RUNNING)), no_wrap=True),
         )
 
