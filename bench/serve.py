@@ -146,7 +146,7 @@ def _first_answers(tasks: int, facts: int) -> Iterator[Row]:
         for path in READS:
             once, twice = client.get(f"/api/{path}")[0], client.get(f"/api/{path}")[0]
             yield Row(f"{name}: {path}, second time", twice, "s", once / twice, "slower at first")
-        past = client.get(f"/api/timeline?at={facts // 2}")[0]
+        past = client.get(f"/api/snapshot?at={facts // 2}")[0]
         yield Row(f"{name}: the moment in the middle of the log", past, "s")
         yield Row(f"{name}: memory", client.resident, "MiB")
 

@@ -93,7 +93,7 @@ def paths() -> list[str]:
     shown = [route.path for route in ROUTES if route.method == "GET" and route.scope is not Scope.OPEN]
     found = [path.replace("{id}", name) for path in shown if path != "/api/stream" for name in "ab"]
     forms = ("raw", "events", "calls", "prompt")
-    return [*dict.fromkeys(found), *(f"/api/tasks/a/log?form={form}" for form in forms), "/api/timeline?at=9"]
+    return [*dict.fromkeys(found), *(f"/api/tasks/a/log?form={form}" for form in forms), "/api/snapshot?at=9"]
 
 
 def test_every_text_comes_out_inert(lab: Lab) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlock.ui.queries.graph import layout
+from interlock.ui.queries.graph import layout, longest_chain
 from tests.engine.scratch import Scratch
 from tests.ui.conftest import Lab, task
 from tests.ui.serving import Server, serving
@@ -81,12 +81,70 @@ def test_a_diff_is_that_of_the_command_and_bounded(scratch: Scratch, server: Ser
 def test_any_moment_of_a_run_is_that_of_replay(scratch: Scratch, server: Server) -> None:
     last = server.get("/api/snapshot")["seq"]
     for at in (2, last // 2, last - 1, last // 3, last):
-        then = server.get(f"/api/timeline?at={at}")["then"]
-        found = shown(scratch, "replay", "last", "--at", str(at)) if at >= _first(server) else None
-        assert found is None or then == found, at
-        assert then["position"] == at
-    assert _refused(server, f"/api/timeline?at={last + 1}") == 409
+        then = server.get(f"/api/snapshot?at={at}")
+        assert (then["seq"], then["frame"]["position"]) == (at, at)
+        if at >= _first(server):
+            told = shown(scratch, "replay", "last", "--at", str(at))
+            assert then["tasks"] == told.pop("tasks"), at
+            assert then["frame"] == told, at
+        by_time = server.get(f"/api/snapshot?time={then['time']}")
+        assert by_time["seq"] >= at
+        assert by_time["time"] == then["time"]
+    assert server.get("/api/snapshot?time=0")["seq"] == 1
+    assert _refused(server, f"/api/snapshot?at={last + 1}") == 409
+    assert _refused(server, "/api/snapshot?at=0") == 409
     assert _refused(server, "/api/timeline?run=2") == 409
+
+
+def test_a_task_at_a_moment_has_what_it_had_done_by_then(scratch: Scratch, server: Server) -> None:
+    phases = [phase for story in shown(scratch, "show", "a")["attempts"] for phase in story["phases"]]
+    began = phases[0]["began_seq"]
+    then = server.get(f"/api/tasks/a?at={began}")
+    assert then["task"]["state"] == "running"
+    assert [phase["outcome"] for story in then["attempts"] for phase in story["phases"]] == ["running"]
+    causes = server.get(f"/api/tasks/c/explain?at={began}")["causes"]
+    told = " ".join(cause["text"] for cause in causes)
+    assert "fail" not in told
+    assert "fail" in " ".join(cause["text"] for cause in server.get("/api/tasks/c/explain")["causes"])
+    nodes = {node["id"]: node["bucket"] for node in server.get(f"/api/graph?at={began}")["nodes"]}
+    assert nodes["c"] == "blocked"
+    assert nodes["a"] == "working"
+    assert _refused(server, "/api/tasks/a?at=1") == 404
+
+
+def test_a_timeline_tells_when_each_task_was_ready_and_what_decided_the_end(
+    scratch: Scratch, server: Server
+) -> None:
+    found = server.get("/api/timeline")
+    tasks = {row["task"]: row for row in found["tasks"]}
+    assert set(tasks) == {"a", "b", "c"}
+    assert tasks["a"]["accepted"] == tasks["a"]["ready"] <= tasks["a"]["bars"][0]["started"]
+    assert tasks["a"]["landed"] == tasks["a"]["bars"][-1]["ended"]
+    assert (tasks["c"]["ready"], tasks["c"]["landed"], tasks["c"]["bars"]) == (None, None, [])
+    assert tasks["c"]["needs"] == ["b"]
+    assert found["critical"] == ["a"]
+    told = shown(scratch, "replay", "last", "--timeline")
+    assert without_time(found) == without_time(told)
+
+
+def test_a_timeline_is_drawn_in_a_terminal(scratch: Scratch) -> None:
+    drawn = scratch.interlock("replay", "1", "--timeline").splitlines()
+    lines = {line[:1]: line[1:].strip() for line in drawn[1:4]}
+    assert drawn[0].startswith("run 1, ")
+    assert lines["a"].endswith("*")
+    assert "=" in lines["a"]
+    assert lines["b"].rstrip("!") != lines["b"]
+    assert set(lines["c"]) == {"."}
+    assert "agent at work" in drawn[4]
+
+
+def test_the_longest_chain_of_what_is_left_decides_and_what_landed_last_before_it() -> None:
+    needs = {"a": (), "b": ("a",), "c": ("b",), "d": ("a",), "e": ("d", "lost")}
+    assert longest_chain(needs, {"b": 5.0, "c": 1.0, "d": 2.0, "e": 3.0}) == ("b", "c")
+    assert longest_chain(needs, {"c": 1.0, "d": 2.0, "e": 3.0}) == ("d", "e")
+    assert longest_chain(needs, dict.fromkeys(needs, 0.0)) in (("a", "b", "c"), ("a", "d", "e"))
+    assert longest_chain({"a": ("b",), "b": ("a",)}, {"a": 1.0, "b": 1.0})
+    assert longest_chain(needs, {}) == ()
 
 
 def _first(server: Server) -> int:

@@ -1,5 +1,6 @@
 /** Actions: each is a command of the terminal, sent to the server. */
 import { useCallback, useRef, useState } from "react"
+import { picture } from "../store/picture"
 import { ofProject, Refused, Unreachable, write } from "./client"
 
 interface Acted {
@@ -45,6 +46,10 @@ export function useAct(): Act {
   const busy = useRef(false)
   const run = useCallback(async (name: string, body: Record<string, unknown>) => {
     if (busy.current) return false
+    if (picture.get().at !== null) {
+      tell({ state: "refused", message: "this is a past moment", hint: "go back to live to act" })
+      return false
+    }
     busy.current = true
     tell({ state: "busy", message: "", hint: "" })
     try {

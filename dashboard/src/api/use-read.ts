@@ -18,8 +18,13 @@ export function useAgain(failed: boolean): number {
   return kept.current.again
 }
 
-/** A document of the API, read again when `version` changes; meanwhile the one before stays. Null path: nothing is read. */
-export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
+/**
+ * A document of the API, read again when `version` changes; meanwhile the one before stays. Null path: nothing is
+ * read. In a replay it is the document of that moment, where the route knows any; `ofNow`: never.
+ */
+export function useRead<T>(path: string | null, version: unknown = 0, ofNow = false): Read<T> {
+  const shown = usePicture(state => state.at)
+  const at = ofNow ? null : shown
   const [found, set] = useState<Read<T> & { path: string | null }>({
     path: null,
     data: null,
@@ -30,7 +35,7 @@ export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
   useEffect(() => {
     if (path === null) return
     const stop = new AbortController()
-    read<T>(path, stop.signal).then(
+    read<T>(at === null ? path : `${path}${path.includes("?") ? "&" : "?"}at=${at}`, stop.signal).then(
       data => set({ path, data, error: "", status: 200 }),
       (error: unknown) => {
         if (stop.signal.aborted || !(error instanceof Error)) return
@@ -44,6 +49,6 @@ export function useRead<T>(path: string | null, version: unknown = 0): Read<T> {
       },
     )
     return () => stop.abort()
-  }, [path, version, again])
+  }, [path, version, again, at])
   return found.path === path ? found : { data: null, error: "", status: 0 }
 }

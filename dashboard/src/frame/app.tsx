@@ -11,6 +11,7 @@ import { AllKeys } from "./all-keys"
 import { copy, linkToMoment } from "./copy"
 import { useKeys, type Keys } from "./keys"
 import { Palette } from "./palette"
+import { ReplayLine, useMomentInAddress } from "./replay"
 
 type Over = "" | "palette" | "keys"
 
@@ -21,6 +22,7 @@ export function App() {
   const denied = usePicture(state => state.link === "denied" && state.frame === null)
   const held = usePicture(state => state.held)
   const seq = usePicture(state => state.seq)
+  const replays = usePicture(state => state.at !== null || state.noMoment !== "")
   const main = useRef<HTMLElement>(null)
   const view =
     VIEWS.find(each => each.path === path) ??
@@ -38,6 +40,7 @@ export function App() {
   }
   for (const each of VIEWS) if (each.key) keys[`g ${each.key}`] = () => go(each.path)
   useKeys(keys)
+  useMomentInAddress(path)
 
   useEffect(() => {
     document.title = `${words.title} - Interlock`
@@ -49,7 +52,7 @@ export function App() {
     <div className="app">
       <Nav path={path} />
       <TopBar onSearch={() => setOver("palette")} />
-      {denied ? <span /> : <AttentionLine path={path} />}
+      {denied ? <span /> : replays ? <ReplayLine /> : <AttentionLine path={path} />}
       <main className={`main ${view?.flush && !denied ? "flush" : ""}`} tabIndex={-1} ref={main}>
         {denied ? (
           <Denied />

@@ -121,10 +121,12 @@ function Liveness() {
   const problem = usePicture(state => state.problem)
   const seq = usePicture(state => state.seq)
   const held = usePicture(state => state.held)
+  const replays = usePicture(state => state.at !== null)
   useNow()
   if (link === "opening" || (link === "denied" && !heard)) return null
   const age = Math.max(0, Date.now() / 1000 - heard)
   if (link === "live" && age <= LATE_SECONDS + 1) {
+    if (replays) return <span className="live late">past moment</span>
     if (held) return <span className="live late">view paused at fact {seq}</span>
     return (
       <span className="live" title={`Position in the log: ${seq}`}>
@@ -148,6 +150,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
   const run = usePicture(state => state.frame?.run ?? null)
   const held = usePicture(state => state.held)
   const paused = usePicture(state => state.frame?.paused ?? false)
+  const replays = usePicture(state => state.at !== null)
   const act = useAct()
   const pause = paused ? "unpause" : "pause"
   return (
@@ -181,16 +184,18 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
         <span>Find or run a command</span>
         <kbd>⌘K</kbd>
       </button>
-      <Button
-        className="opt only-wide"
-        pressed={held}
-        hotkey="space"
-        title="Freezes this page only; agents go on"
-        onPress={() => holdView(!held)}
-      >
-        {held ? "Go on" : "Pause view"}
-      </Button>
-      {run?.live && (
+      {!replays && (
+        <Button
+          className="opt only-wide"
+          pressed={held}
+          hotkey="space"
+          title="Freezes this page only; agents go on"
+          onPress={() => holdView(!held)}
+        >
+          {held ? "Go on" : "Pause view"}
+        </Button>
+      )}
+      {run?.live && !replays && (
         <Button
           className="opt"
           line={`interlock ${pause}`}

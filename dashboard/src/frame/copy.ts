@@ -1,4 +1,6 @@
 /** Copy, and say so in the command bar. */
+import { project } from "../api/client"
+
 type Listener = (text: string) => void
 const listeners = new Set<Listener>()
 
@@ -21,6 +23,7 @@ export async function copy(text: string) {
 export function linkToMoment(seq: number): string {
   const url = new URL(location.href)
   url.hash = ""
+  if (project()) url.searchParams.set("project", project())
   url.searchParams.set("at", String(seq))
   return url.href
 }

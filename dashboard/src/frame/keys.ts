@@ -17,6 +17,7 @@ export function turnKeys(on: boolean) {
 
 function isText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
+  if (target instanceof HTMLInputElement && target.type === "range") return false
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 }
 

@@ -58,8 +58,16 @@ export function setServerTime(time: number) {
   offset = time - Date.now() / 1000
 }
 
+/** In a replay the clock stands still at the moment that is shown. */
+let frozen: number | null = null
+
+export function freezeTime(time: number | null) {
+  frozen = time
+  tick()
+}
+
 export function serverNow(): number {
-  return Date.now() / 1000 + offset
+  return frozen ?? Date.now() / 1000 + offset
 }
 
 function tick() {

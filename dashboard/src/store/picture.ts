@@ -24,6 +24,12 @@ export interface Picture {
   round: number
   /** "Pause view": the page shows this moment until it is released. */
   held: boolean
+  /** Replay: the page shows the project as it was right after this fact, and nothing can be done. Null: now. */
+  at: number | null
+  /** The newest fact there is, also while an earlier one is shown. */
+  head: number
+  /** Why a moment that was asked for is not shown. */
+  noMoment: string
   project: string
   tasks: ReadonlyMap<string, TaskRow>
   agents: ReadonlyMap<string, AgentRow>
@@ -40,6 +46,9 @@ export const picture = new Store<Picture>({
   problem: "",
   round: 0,
   held: false,
+  at: null,
+  head: 0,
+  noMoment: "",
   project: "",
   tasks: new Map(),
   agents: new Map(),

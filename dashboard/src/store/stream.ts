@@ -1,7 +1,7 @@
 /** Keep the picture true: one snapshot, then the changes after it. A gap is filled by a new snapshot. */
 import { enter, ofProject, read, Refused } from "../api/client"
 import type { Update } from "../api/types"
-import { setServerTime } from "../parts/time"
+import { freezeTime, setServerTime } from "../parts/time"
 import { type Picture, picture } from "./picture"
 import { type Heard, shareTabs } from "./tabs"
 
@@ -62,7 +62,8 @@ export function changed(state: Picture, update: Update): Partial<Picture> {
 
 function show(change: Partial<Picture>, time: number, staleSeconds = 0, problem = "") {
   setServerTime(time)
-  const heard = { link: "live" as const, heard: Date.now() / 1000 - staleSeconds, problem }
+  const head = change.seq ?? current().seq
+  const heard = { link: "live" as const, heard: Date.now() / 1000 - staleSeconds, problem, head }
   if (parked) {
     parked = { ...parked, ...change }
     picture.set(heard)
@@ -77,14 +78,56 @@ function current(): Picture {
 
 /** "Pause view": changes are collected, and shown together when the view goes on. */
 export function holdView(held: boolean) {
-  if (held === picture.get().held) return
+  if (held === picture.get().held || picture.get().at !== null) return
   if (held) parked = picture.get()
-  else if (parked) {
-    const { link: _link, heard: _heard, held: _held, problem: _problem, ...rest } = parked
-    parked = undefined
-    picture.set(rest)
-  }
+  else release()
   picture.set({ held })
+}
+
+/** Show what was collected. */
+function release() {
+  if (!parked) return
+  const { link: _link, heard: _heard, held: _held, problem: _problem, head: _head, ...rest } = parked
+  parked = undefined
+  picture.set(rest)
+}
+
+/** A moment of the log: by the position of a fact, or by the time of the log's clock. */
+export type Moment = { at: number } | { time: number }
+
+let wanted: Moment | undefined
+let fetching = false
+
+/** Replay: show a moment of the past in every view; null: the present. Of many asked for quickly, the last one. */
+export async function showMoment(moment: Moment | null) {
+  if (moment === null) {
+    wanted = undefined
+    freezeTime(null)
+    release()
+    picture.set({ at: null, held: false, noMoment: "" })
+    return
+  }
+  wanted = moment
+  if (fetching) return
+  fetching = true
+  while (wanted) {
+    const [name, value] = Object.entries(wanted)[0] ?? ["at", 1]
+    const asked: Moment | undefined = wanted
+    try {
+      const then = await read<Update>(`/api/snapshot?${name}=${value}`)
+      if (wanted) showThen(then)
+    } catch (error) {
+      picture.set({ noMoment: error instanceof Error ? error.message : String(error) })
+    }
+    if (wanted === asked) wanted = undefined
+  }
+  fetching = false
+}
+
+function showThen(then: Update) {
+  parked ??= picture.get()
+  freezeTime(then.time)
+  picture.set({ ...changed(picture.get(), then), at: then.seq, held: false, noMoment: "" })
 }
 
 /** The name of the server's feed, and the revision in it. */
@@ -172,9 +215,13 @@ async function start() {
   }
 }
 
+// Before anything changes the address.
+const linked = Number(new URLSearchParams(location.search).get("at") ?? "")
+
 /** Called once, when the page is opened. */
 export async function begin() {
   await start()
+  if (Number.isInteger(linked) && linked > 0) await showMoment({ at: linked })
   passOn = shareTabs(() => {
     leads = true
     alone = false

@@ -115,6 +115,7 @@ function Page() {
   return (
     <div className="in">
       <div className="li" role="region" aria-label="Needs you">
+        {narrow && <h1 className="vh">Inbox</h1>}
         {groups.map(([title, items]) => (
           <section key={title} aria-label={title}>
             <h2>{title}</h2>

@@ -1,6 +1,7 @@
 """`interlock replay` and `what-if`: past runs as they were, or with different settings (D9, A19)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import click
@@ -16,17 +17,20 @@ from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, paint, say, say_json, say_line, say_listing
 from interlock.ui.cli.session import opened, run_async
 from interlock.ui.cli.status import lines
+from interlock.ui.cli.timelines import timeline_lines
 from interlock.ui.plain import counted
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.runs import (
     LAST,
     find_run,
     position_at,
+    position_in,
     reading_at,
     run_document,
     run_name,
 )
 from interlock.ui.queries.status import status_document
+from interlock.ui.queries.timeline import Plan, Runs, Timeline, timeline_document
 from interlock.ui.queries.what_if import RunVariant, recorded_case, simulated_cases, what_if_document
 from interlock.ui.reading import all_rows
 from interlock.ui.words.facts import line
@@ -39,15 +43,20 @@ from interlock.ui.words.reasons import reason_text
 @click.option(
     "--at", "moment", metavar="FACT", help="The position of a fact, or a time of day like 14:05:30."
 )
-def replay_command(invocation: Invocation, run: str | None, moment: str | None) -> None:
+@click.option("--timeline", "draws", is_flag=True, help="Draw what each task did over time.")
+def replay_command(invocation: Invocation, run: str | None, moment: str | None, draws: bool) -> None:
     """List past runs; replay RUN (its number, the start of its name, or `last`), or show one moment of it.
 
-    With --at: show every task as it was right after that fact, with the reasons of that time.
+    With --at: show every task as it was right after that fact, with the reasons of that time. RUN may lack.
     For example: interlock replay last --at 120
     """
     log = run_async(_read_log(invocation))
     if run is None and moment:
-        raise UsageError("--at needs a run", "interlock replay last --at FACT")
+        _then(invocation, log, position_in(log, moment))
+        return
+    if draws:
+        _draw(invocation, log, run or LAST)
+        return
     if run is None:
         _list(invocation, past_runs(log))
         return
@@ -87,6 +96,28 @@ def _again(invocation: Invocation, log: list[Recorded]) -> None:
             say_line(fact_document(row))
         elif said := sentence(row, State()):
             say(f"{row.seq:>6}  {paint(said[1], said[0]) if said[0] else said[1]}")
+
+
+def _draw(invocation: Invocation, log: list[Recorded], name: str) -> None:
+    """What each task of a run did when."""
+    place = find_run(past_runs(log), name).first
+    known, found = Read(), Timeline()
+    for row in log:
+        known.runs.add(row)
+        known.plan.add(row)
+    run = next(each for each in known.runs.found if each.first == place)
+    for row in log[run.first - 1 : run.last]:
+        found.add(row)
+    document = timeline_document(known, run, found, reading_at(log, len(log)), {})
+    say_listing(invocation, lambda: document, timeline_lines(document))
+
+
+@dataclass(slots=True)
+class Read:
+    """The runs and the plan of a whole log."""
+
+    runs: Runs = field(default_factory=Runs)
+    plan: Plan = field(default_factory=Plan)
 
 
 def _then(invocation: Invocation, log: list[Recorded], position: int) -> None:

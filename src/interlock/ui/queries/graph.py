@@ -5,10 +5,13 @@ Longest paths give the layers; some sweeps put each task near the middle of its 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from interlock.ui.queries.tasks import Bucket, TaskRow
 
 SWEEPS = 6
+OVER = ("landed", "failed")
+Name = TypeVar("Name", bound=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class GraphDocument:
     layers: int
     widest: int
     """Tasks in the largest layer."""
+    critical: tuple[str, ...]
+    """The longest chain of what is left: no schedule ends before it does."""
     seq: int
 
 
@@ -52,14 +57,31 @@ def graph_document(rows: Sequence[TaskRow], seq: int) -> GraphDocument:
         )
         for row in rows
     ]
-    layers = [node.layer for node in nodes]
-    widest = max((layers.count(layer) for layer in set(layers)), default=0)
-    return GraphDocument(nodes, max(layers, default=-1) + 1, widest, seq)
+    used = [node.layer for node in nodes]
+    widest = max((used.count(layer) for layer in set(used)), default=0)
+    left = {row.id: row.expected_seconds or 0.0 for row in rows if row.bucket not in OVER}
+    chain = longest_chain({row.id: row.needs for row in rows}, left)
+    return GraphDocument(nodes, max(used, default=-1) + 1, widest, chain, seq)
+
+
+def longest_chain(needs: Mapping[Name, Sequence[Name]], seconds: Mapping[Name, float]) -> tuple[Name, ...]:
+    """The chain of needs among the names with a time that takes longest; of equals, that of most tasks."""
+    inner = {name: [need for need in needs[name] if need in seconds] for name in seconds if name in needs}
+    depth, ends = layers(inner), dict[Name, tuple[float, int]]()
+    for name in sorted(inner, key=depth.__getitem__):
+        ahead = max((ends[need] for need in inner[name] if need in ends), default=(0.0, 0))
+        ends[name] = (ahead[0] + seconds[name], ahead[1] + 1)
+    chain: list[Name] = []
+    last = max(ends, key=ends.__getitem__, default=None)
+    while last is not None and last not in chain:
+        chain.append(last)
+        last = max((need for need in inner[last] if need in ends), key=ends.__getitem__, default=None)
+    return tuple(reversed(chain))
 
 
 def layout(needs: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, int]]:
     """The layer and the place of each name. Needs that are no name here, and cycles, are left out."""
-    layer = _layers(needs)
+    layer = layers(needs)
     rows: list[list[str]] = [[] for _ in range(max(layer.values(), default=-1) + 1)]
     for name in needs:
         rows[layer[name]].append(name)
@@ -76,10 +98,10 @@ def layout(needs: Mapping[str, Sequence[str]]) -> dict[str, tuple[int, int]]:
     return {name: (layer[name], at) for row in rows for at, name in enumerate(row)}
 
 
-def _layers(needs: Mapping[str, Sequence[str]]) -> dict[str, int]:
+def layers(needs: Mapping[Name, Sequence[Name]]) -> dict[Name, int]:
     """The longest path to each name, without recursion: a chain may have ten thousand tasks."""
-    layer: dict[str, int] = {}
-    open_names: set[str] = set()
+    layer: dict[Name, int] = {}
+    open_names: set[Name] = set()
     for start in needs:
         stack = [start]
         while stack:

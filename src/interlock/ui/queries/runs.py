@@ -70,6 +70,16 @@ def position_at(log: list[Recorded], run: PastRun, moment: str) -> int:
     return times[-1].seq
 
 
+def position_in(log: Sequence[Recorded], moment: str) -> int:
+    """The position of a fact of any run."""
+    if moment.isdecimal() and len(moment) < 19 and 1 <= int(moment) <= len(log):
+        return int(moment)
+    raise UsageError(
+        f"the log has no fact `{moment}`; it has facts 1 to {len(log)}",
+        "with a time of day, name the run: interlock replay last --at 14:05:30",
+    )
+
+
 def _is_clock(text: str) -> bool:
     try:
         datetime.strptime(text, "%H:%M:%S")  # noqa: DTZ007 - only its form matters

@@ -21,7 +21,7 @@ from interlock.store.protocol import Store
 from interlock.ui.queries.clutch import Decisions
 from interlock.ui.queries.runs import reading_of
 from interlock.ui.queries.spending import Spending
-from interlock.ui.queries.timeline import RunMark, Runs, Timeline
+from interlock.ui.queries.timeline import Plan, RunMark, Runs, Timeline
 from interlock.ui.reading import Reading
 from interlock.ui.words.reasons import reason_text
 
@@ -31,6 +31,8 @@ KEPT_EVERY = 10_000
 MOST_KEPT = 20
 """States of past moments, packed."""
 MOST_TIMELINES = 3
+MOST_MOMENTS = 4
+"""Past moments that are ready: a page asks several routes about the same one."""
 
 
 class AllTasks(dict[TaskId, TaskState]):
@@ -54,12 +56,14 @@ class Sums:
 
     errors: Errors
     runs: Runs = field(default_factory=Runs)
+    plan: Plan = field(default_factory=Plan)
     spending: Spending = field(default_factory=Spending)
     decisions: Decisions = field(default_factory=Decisions)
     flakes: Flakes = field(default_factory=Flakes)
 
     def add(self, row: Recorded) -> None:
         self.runs.add(row)
+        self.plan.add(row)
         self.spending.add(row)
         self.errors.add(row)
         self.decisions.add(row)
@@ -84,6 +88,7 @@ class Past:
         self._seq = 0
         self._timelines: dict[int, Read] = {}
         self._kept: dict[int, tuple[str, bytes]] = {}
+        self._moments: dict[int, State] = {}
         self._lock = asyncio.Lock()
 
     async def sums(self) -> Sums:
@@ -124,16 +129,30 @@ class Past:
         if not 1 <= seq <= self._state.seq:
             raise UsageError(f"there is no fact {seq}", f"the log has facts 1 to {self._state.seq}")
         async with self._lock:
-            state = self._nearest(seq)
-            while state.seq < seq and (
-                rows := await self._store.read(state.seq, min(PIECE, seq - state.seq))
-            ):
-                for row in rows:
-                    apply(state, row)
-                if state.seq % KEPT_EVERY < PIECE:
-                    self._keep(state)
-                await asyncio.sleep(0)
+            state = self._moments.pop(seq, None) or await self._folded(seq)
+            self._moments[seq] = state
+            for oldest in list(self._moments)[:-MOST_MOMENTS]:
+                del self._moments[oldest]
         return reading_of(state)
+
+    async def _folded(self, seq: int) -> State:
+        state = self._nearest(seq)
+        while state.seq < seq and (rows := await self._store.read(state.seq, min(PIECE, seq - state.seq))):
+            for row in rows:
+                apply(state, row)
+            if state.seq % KEPT_EVERY < PIECE:
+                self._keep(state)
+            await asyncio.sleep(0)
+        return state
+
+    async def position_at(self, time: float) -> int:
+        """The last fact up to a time; the first one if all are later. Times of facts never go back."""
+        first, end = 1, max(1, self._state.seq)
+        while first < end:
+            middle = (first + end + 1) // 2
+            (row,) = await self._store.read(middle - 1, 1)
+            first, end = (middle, end) if row.time <= time else (first, middle - 1)
+        return first
 
     def _nearest(self, seq: int) -> State:
         places = sorted(self._kept)

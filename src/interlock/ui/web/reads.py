@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Raw
 
 from interlock.engine.host import HostReading, LocalHost
+from interlock.schedule import Board
 from interlock.ui.checks_at_work import checks_begun
 from interlock.ui.examined import (
     branch_findings,
@@ -17,20 +18,20 @@ from interlock.ui.examined import (
     program_findings,
     state_findings,
 )
-from interlock.ui.queries.agents import AgentRow
+from interlock.ui.queries.agents import AgentRow, AtWork, agent_row
 from interlock.ui.queries.clutch import clutch_view
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.findings import Finding
 from interlock.ui.queries.graph import GraphDocument, graph_document
-from interlock.ui.queries.inbox import InboxDocument, Item, inbox_document
+from interlock.ui.queries.inbox import InboxDocument, Item, inbox_document, items
 from interlock.ui.queries.learned import FailureObject, FlakyObject, failure_document, flaky_document
 from interlock.ui.queries.queue import QueueView, queue_view
 from interlock.ui.queries.radar import RadarDocument, radar_document, radar_view
 from interlock.ui.queries.review import ReviewsDocument, reviews_document
 from interlock.ui.queries.spending import CostDocument, cost_document
-from interlock.ui.queries.status import Eta, Frame, PoolView, pool_view, status_document
+from interlock.ui.queries.status import Eta, Frame, PoolView, frame, pool_view
 from interlock.ui.queries.tasks import TaskRow, rows
-from interlock.ui.queries.timeline import TimelineDocument
+from interlock.ui.queries.timeline import TimelineDocument, is_going_on, timeline_document
 from interlock.ui.reading import Reading
 from interlock.ui.web.route import Ask
 from interlock.ui.web.wire import encoded
@@ -60,13 +61,21 @@ class AfterFact:
 
 
 @dataclass(frozen=True, slots=True)
+class OfMoment:
+    """A moment of the log; without one, now."""
+
+    at: Position | None = None
+    """The position of a fact: everything as it was right after it."""
+    time: float | None = None
+    """The same by the log's clock: the last fact up to this time. `at` comes before it."""
+
+
+@dataclass(frozen=True, slots=True)
 class OfRun:
-    """A run, and a moment of the log."""
+    """A run."""
 
     run: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Its number; 0: the last one."""
-    at: Annotated[int, Meta(ge=1, le=1 << 53)] | None = None
-    """The position of a fact: every task as it was right after it is in `then`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,42 @@ class Change:
 
 
 async def snapshot(ask: Ask) -> object:
-    return Raw(encoded(await ask.site.feed(ask.project).snapshot()))
+    wanted = ask.values
+    if wanted.at is None and wanted.time is None:
+        return Raw(encoded(await ask.site.feed(ask.project).snapshot()))
+    await ask.served.catch_up()
+    past = ask.served.past
+    at = wanted.at if wanted.at is not None else await past.position_at(wanted.time)
+    return past_snapshot(ask.served.name, await past.moment(at))
+
+
+def past_snapshot(project: str, reading: Reading) -> Snapshot:
+    """Everything as it was. What files say of an agent at work is of now: only what the log says is shown."""
+    board, state = Board(reading.state), reading.state
+    found = rows(reading, board=board)
+    running = [state.tasks[name] for name in sorted(state.index.running)]
+    return Snapshot(
+        cursor="",
+        seq=state.seq,
+        time=reading.now,
+        project=project,
+        frame=frame(reading, board, found, Eta()),
+        tasks=found,
+        agents=[
+            agent_row(reading, task, AtWork(usage=task.spent.usage), None)
+            for task in running
+            if task.has_agent
+        ],
+        inbox=items(reading),
+        queue=queue_view(reading, {}),
+        radar=radar_document(radar_view(reading)),
+    )
+
+
+async def reading_of(ask: Ask) -> Reading:
+    """The project now, or as it was at the moment that is asked for."""
+    reading = await ask.served.look()
+    return reading if ask.values.at is None else await ask.served.past.moment(ask.values.at)
 
 
 async def inbox(ask: Ask) -> InboxDocument:
@@ -138,29 +182,19 @@ async def radar(ask: Ask) -> RadarDocument:
 
 
 async def graph(ask: Ask) -> GraphDocument:
-    reading = await ask.served.look()
+    reading = await reading_of(ask)
     return graph_document(rows(reading), reading.state.seq)
 
 
 async def timeline(ask: Ask) -> TimelineDocument:
     reading, past = await ask.served.look(), ask.served.past
     run, found = await past.timeline(ask.values.run)
-    at = ask.values.at
-    return TimelineDocument(
-        runs=(await past.sums()).runs.found,
-        run=run,
-        tasks=found.rows(),
-        marks=found.marks,
-        expected=_expected(reading),
-        seq=reading.state.seq,
-        time=reading.now,
-        then=status_document(await past.moment(at), Eta()) if at is not None else None,
-    )
+    sums = await past.sums()
+    is_on = run is not None and is_going_on(sums.runs, run, reading)
+    return timeline_document(sums, run, found, reading, _expected(reading) if is_on else {})
 
 
 def _expected(reading: Reading) -> dict[str, float]:
-    if not reading.is_live:
-        return {}
     from interlock.engine.foresight import expected_ends  # takes long to import
 
     ends = expected_ends(reading.state, reading.now)
@@ -217,8 +251,6 @@ class HealthDocument:
 
 
 async def health(ask: Ask) -> HealthDocument:
-    from interlock.schedule import Board
-
     served = ask.served
     reading, sums = await served.look(), await served.past.sums()
     async with served.for_reading() as project:

@@ -38,6 +38,7 @@ DIFF_CHARS = 512 * 1024
 MOST_DIFF_CHARS = 4 * 1024 * 1024
 Short = Annotated[str, Meta(max_length=200)]
 Attempt = Annotated[int, Meta(ge=1, le=1_000_000)]
+Position = Annotated[int, Meta(ge=0, le=1 << 53)]
 Offset = Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)]
 
 
@@ -46,6 +47,8 @@ class OfTask:
     """A task, by its id or the beginning of it."""
 
     id: Short
+    at: Position | None = None
+    """The position of a fact: the task as it was right after it; without it, now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class OfChange:
     id: Short
     attempt: Attempt | None = None
     limit: Annotated[int, Meta(ge=1, le=MOST_DIFF_CHARS)] = DIFF_CHARS
+    at: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,11 @@ class Found:
 
 
 async def found(ask: Ask) -> Found:
+    # An agent sees its own attempt, and that as it is now.
+    at = None if ask.caller.attempt else getattr(ask.values, "at", None)
     reading = await ask.served.look()
+    if at is not None:
+        reading = await ask.served.past.moment(at)
     try:
         task = find(reading.state, ask.values.id)
     except UsageError as error:
@@ -118,6 +126,8 @@ async def found(ask: Ask) -> Found:
     facts = await history(ask.served.log.store, task.spec.id)
     if own := ask.caller.attempt:  # an agent gets nothing of the attempts before its own
         facts = [row for row in facts if getattr(row.fact, "attempt", own) == own]
+    if at is not None:
+        facts = [row for row in facts if row.seq <= at]
     return Found(reading, task, facts, located(attempts_of(facts), ask.served.log.state_dir, NOWHERE))
 
 
