@@ -10,6 +10,7 @@ import { usePicture } from "../store/picture"
 import { holdView } from "../store/stream"
 import { VIEWS } from "../views"
 import type { View } from "../views/view"
+import { ProjectName } from "./projects"
 import { nextTheme, useTheme } from "./theme"
 
 const LISTED = VIEWS.filter(view => view.key)
@@ -145,7 +146,6 @@ function Liveness() {
 }
 
 export function TopBar({ onSearch }: { onSearch: () => void }) {
-  const project = usePicture(state => state.project)
   const branch = usePicture(state => state.frame?.main.branch ?? "")
   const run = usePicture(state => state.frame?.run ?? null)
   const held = usePicture(state => state.held)
@@ -156,9 +156,7 @@ export function TopBar({ onSearch }: { onSearch: () => void }) {
   return (
     <header className="top">
       <div className="crumb">
-        <b className="semi cut">
-          <Inert text={project || "Interlock"} links={false} />
-        </b>
+        <ProjectName />
         {branch && (
           <>
             <span className="sep">/</span>

@@ -12,6 +12,7 @@ import { Diff, type Recipient } from "./diff"
 import { Facts } from "./facts"
 import { Header } from "./header"
 import { Output } from "./output"
+import { Terminal } from "./terminal"
 import { type SessionEvent, useTask, useVersion } from "./read"
 import "./task.css"
 import { useGrowing } from "./use-growing"
@@ -94,7 +95,8 @@ function Change({ row, working, inReview, review, onComment }: ChangeProps) {
 function Shown({ row }: { row: TaskRow }) {
   const [pane, setPane] = usePane()
   const { data, error } = useTask(row.id)
-  const working = usePicture(state => state.agents.has(row.id))
+  const working = usePicture(state => state.agents.has(row.id) && state.at === null)
+  const [noSocket, giveUp] = useState(false)
   const attempt = data?.attempts.at(-1)?.attempt
   const at = `/api/tasks/${encodeURIComponent(row.id)}`
   // A comment changes the review and not the row.
@@ -109,7 +111,9 @@ function Shown({ row }: { row: TaskRow }) {
   const log = attempt ? `${at}/log?attempt=${attempt}` : null
   const events = useGrowing(log && `${log}&form=events`, working, eventsOf)
   const middle = pane === "output" ? "output" : "diff"
-  const output = useGrowing(log && middle === "output" ? `${log}&form=raw` : null, working, textOf)
+  const isTerminal = working && attempt !== undefined && !noSocket
+  const wantsLog = middle === "output" && !isTerminal
+  const output = useGrowing(log && wantsLog ? `${log}&form=raw` : null, working, textOf)
   const canSay = row.state === "running" || row.state === "waiting"
   useKeys(Object.fromEntries(PANES.map((each, index) => [String(index + 1), () => setPane(each)])))
   useSay({ title: row.id, command: `interlock show ${row.id}` })
@@ -161,6 +165,8 @@ function Shown({ row }: { row: TaskRow }) {
           </div>
           {middle === "diff" ? (
             <Change row={row} working={working} inReview={inReview} review={review} onComment={onComment} />
+          ) : isTerminal ? (
+            <Terminal key={attempt} task={row.id} attempt={attempt} onFail={() => giveUp(true)} />
           ) : (
             <Output task={row.id} output={output} live={working} />
           )}
