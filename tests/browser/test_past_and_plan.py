@@ -61,7 +61,7 @@ def test_any_moment_is_replayed_in_every_view_and_by_its_link(
     slider.wait_for()
     slider.fill("60")
     at = moment(page)
-    page.page.get_by_role("group", name="Replay").wait_for()
+    page.page.get_by_role("region", name="Replay").wait_for()
     page.press("ArrowRight")
     page.page.wait_for_url(f"**at={at + 1}")
     page.press("g", "b")
@@ -72,8 +72,9 @@ def test_any_moment_is_replayed_in_every_view_and_by_its_link(
     assert moment(page) == at + 1
 
     linked = opened(small_server, f"/board?at={at + 1}")
-    linked.page.get_by_role("group", name="Replay").wait_for()
+    linked.page.get_by_role("region", name="Replay").wait_for()
     assert on_board(linked) == then
+    assert linked.axe() == []
     linked.press("l")
     linked.page.get_by_text("live", exact=True).wait_for()
     linked.page.wait_for_url("**/board")
@@ -89,7 +90,7 @@ def page_head(server: Server) -> int:
 def test_nothing_can_be_done_in_the_past(opened: Opened, small: Scratch, small_server: Server) -> None:
     before = page_head(small_server)
     page = opened(small_server, f"/tasks/refunds?at={before}")
-    page.page.get_by_role("group", name="Replay").wait_for()
+    page.page.get_by_role("region", name="Replay").wait_for()
     page.page.get_by_role("button", name="Approve").filter(visible=True).first.click()
     page.see("this is a past moment")
     assert page.page.get_by_role("button", name="Pause run").count() == 0
@@ -113,7 +114,7 @@ def test_a_task_in_the_past_has_only_what_it_had_done(
     told = json.loads(small.interlock("show", "store", "--json"))
     began = told["attempts"][0]["phases"][0]["began_seq"]
     page = opened(small_server, f"/tasks/store?at={began}")
-    page.page.get_by_role("group", name="Replay").wait_for()
+    page.page.get_by_role("region", name="Replay").wait_for()
     page.page.locator(".rt").get_by_text("running").first.wait_for()
     assert page.page.get_by_text("landed as").count() == 0
     page.press("l")

@@ -52,7 +52,7 @@ export function App() {
     <div className="app">
       <Nav path={path} />
       <TopBar onSearch={() => setOver("palette")} />
-      {denied ? <span /> : replays ? <ReplayLine /> : <AttentionLine path={path} />}
+      {denied ? <span /> : replays ? <ReplayLine path={path} /> : <AttentionLine path={path} />}
       <main className={`main ${view?.flush && !denied ? "flush" : ""}`} tabIndex={-1} ref={main}>
         {denied ? (
           <Denied />

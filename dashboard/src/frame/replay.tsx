@@ -8,6 +8,9 @@ import { showMoment } from "../store/stream"
 import { copy, linkToMoment } from "./copy"
 import { useKeys } from "./keys"
 
+/** Pages of what only the present has: the machine, and sums over the whole log. */
+const OF_NOW = ["/health", "/cost"]
+
 /** Keep the moment in the address, on each page: it can be copied, and the page be loaded again. */
 export function useMomentInAddress(path: string) {
   const at = usePicture(state => state.at)
@@ -24,10 +27,10 @@ export function useMomentInAddress(path: string) {
 }
 
 /** On every page, while a past moment is shown: which one, a way along the log, and the way back. */
-export function ReplayLine() {
+export function ReplayLine({ path }: { path: string }) {
   const at = usePicture(state => state.at)
   const missing = usePicture(state => state.noMoment)
-  if (at !== null) return <Scrubber at={at} />
+  if (at !== null) return <Scrubber at={at} ofNow={OF_NOW.includes(path)} />
   if (!missing) return null
   return (
     <div className="past" role="status">
@@ -38,7 +41,7 @@ export function ReplayLine() {
   )
 }
 
-function Scrubber({ at }: { at: number }) {
+function Scrubber({ at, ofNow }: { at: number; ofNow: boolean }) {
   const head = usePicture(state => state.head)
   useNow()
   const now = serverNow()
@@ -52,7 +55,7 @@ function Scrubber({ at }: { at: number }) {
   })
   const day = clock(now).slice(0, -5)
   return (
-    <div className="past" role="group" aria-label="Replay">
+    <section className="past" aria-label="Replay">
       <b className="semi nw">Replay</b>
       <span className="nw" role="status">
         {day}
@@ -61,6 +64,7 @@ function Scrubber({ at }: { at: number }) {
       <span className="dim nw">
         fact {at.toLocaleString("en")} of {head.toLocaleString("en")}
       </span>
+      {ofNow && <b className="med">this page is of now</b>}
       <Button title="One fact back" hotkey="←" onPress={() => step(-1)} disabled={at <= 1}>
         Back
       </Button>
@@ -85,6 +89,6 @@ function Scrubber({ at }: { at: number }) {
       <Button kind="pri" hotkey="l" onPress={() => void showMoment(null)}>
         Live
       </Button>
-    </div>
+    </section>
   )
 }
