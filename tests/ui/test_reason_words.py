@@ -48,6 +48,11 @@ SENTENCES: list[tuple[Reason, str]] = [
         "the price of tiny is not known, so no money budget can limit it; "
         "give it a price in the setting `prices`, or limit tokens too",
     ),
+    (
+        of(Why.NO_PROGRESS, what="calls", count=12, call="bash ls", tokens=1500, cost_usd=0.02),
+        "stopped: it went round in circles: 12 tool calls in a row brought nothing new "
+        "(the last: bash ls); until then 1500 tokens, $0.02",
+    ),
     (of(Why.NOT_SELECTED), "it is not among the tasks that this run was told to do"),
     (
         of(Why.MAIN_RED, command="make test", commit=COMMIT),

@@ -113,6 +113,8 @@ class Env:
     """Resolves conflicts of merges where that is safe."""
     reviews: Reviews = field(default_factory=Reviews)
     """Says which tested changes a person has to approve before they land."""
+    circle_limit: int = 0
+    """Old tool calls in a row after which a session may be stopped; 0: none is."""
     purse: Purse = field(default_factory=Purse)
     """The budgets, for the calls of models."""
     patience: HangLimits = field(default_factory=HangLimits)

@@ -34,6 +34,7 @@ from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.events.task_parts import Candidate, Work
 from interlock.learn.drift import expected_paths
+from interlock.learn.progress import circle_limits
 from interlock.model.errors import EnvironmentProblem, Fenced
 from interlock.model.evidence import VERIFIED, Evidence, weigh
 from interlock.model.failure import fingerprint
@@ -94,6 +95,9 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             expected=expected_paths(turn.task),
             variables=turn.checks.variables,
             reserved=turn.reserved,
+            circles=circle_limits(
+                turn.checks.ledger.state, turn.task, turn.agent.name, turn.agent.model, env.circle_limit
+            ),
         ),
         _news(turn),
     )
@@ -169,6 +173,7 @@ def _work_fact(turn: Turn, report: Report) -> f.Fact:
             usage=report.usage,
             session=report.session,
             left_out=report.left_out,
+            repeats=report.repeats,
         )
     error, agent = report.error or ErrorClass.NO_CHANGE, turn.agent
     return f.PhaseFailed(

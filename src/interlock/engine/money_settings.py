@@ -17,6 +17,9 @@ class MoneySettings(RoomSettings):
     """The most money for each `attempt`, `task`, `run`, `day` (UTC) and for the `project`: a table."""
     budget_tokens: dict[str, int] = field(default_factory=dict)
     """The most tokens, in and out, for the same."""
+    circle_limit: int = 12
+    """An agent is stopped when so many tool calls, or messages, in a row bring nothing new. The number grows
+    for work whose sessions are known to repeat calls. 0: no agent is stopped for that."""
 
     @property
     def budgets(self) -> dict[str, Budget]:

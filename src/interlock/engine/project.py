@@ -285,6 +285,7 @@ class Project(Calls):
             reverts=GitReverts(self.place),
             resolve=self.resolver.resolve,
             reviews=reviews_of(self.place, self.settings, self.origins),
+            circle_limit=self.settings.circle_limit,
             purse=self.purse,
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )

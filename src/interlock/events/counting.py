@@ -117,6 +117,7 @@ def _count_verdict(tallies: Tallies, task: TaskState, fact: f.PhaseFact) -> None
     elif isinstance(fact, f.WorkFinished):
         _count_seconds(tally, task, fact.seconds)
         _count_usage(tally, goodput, fact.usage)
+        tally.repeats = max(tally.repeats, fact.repeats)
     elif isinstance(fact, f.QuestionAsked | f.NoChangeNeeded):
         _count_usage(tally, goodput, fact.usage)
     elif isinstance(fact, f.CandidatePassed):

@@ -59,6 +59,8 @@ class Tally:
     paid_usd: float = 0.0
     """Money paid for `paid_tokens`, of attempts that report both."""
     paid_tokens: float = 0.0
+    repeats: int = 0
+    """The longest row of old tool calls of a session that left a change. It does not fade."""
 
     @property
     def attempts(self) -> float:

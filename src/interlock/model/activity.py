@@ -45,6 +45,11 @@ _SHELL = re.compile(r"(?:\S*/)?(?:ba|da|z)?sh -l?c (.+)", re.DOTALL)
 _FOLDER_FIRST = re.compile(r"cd \S+ && ")
 
 
+def verb_of(tool: str) -> str:
+    """Return what a tool is for: `run`, `edit`, `read` ...; empty: it is not known."""
+    return _VERBS.get(re.sub(r"[^a-z]", "", tool.lower()), "")
+
+
 class Activity:
     """The words for a session so far. `roots` are the folders whose files are named without them."""
 

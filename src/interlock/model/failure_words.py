@@ -133,6 +133,18 @@ def _budget(why: Reason, _: str) -> str:
     return f"the budget of the {why.text('budget')} is used up: {left} of {limit}{what} left{more}"
 
 
+def _no_progress(why: Reason, _: str) -> str:
+    count = f"{why.number('count'):.0f}"
+    how = {
+        "calls": f"{count} tool calls in a row brought nothing new (the last: {why.text('call')})",
+        "words": f"{count} messages in a row said nothing new",
+        "tokens": f"it used {count} tokens without a new edit, far more than such work takes",
+    }
+    price = f", ${why.number('cost_usd'):.2f}" if "cost_usd" in why.fields else ""
+    cost = f"; until then {why.number('tokens'):.0f} tokens{price}" if why.number("tokens") else ""
+    return f"stopped: it went round in circles: {how.get(why.text('what'), '')}{cost}"
+
+
 def _unresolved(why: Reason) -> str:
     """The command that was to resolve a conflict, and what was wrong with its result."""
     path = why.text("path")
@@ -180,6 +192,7 @@ _WORDS: Mapping[str, Words] = {
     ),
     Why.TOOK_TOO_LONG: lambda why, _: f"stopped: it took longer than {why.number('seconds'):g} s",
     Why.WROTE_NOTHING: lambda why, _: f"stopped: it wrote nothing for {why.number('seconds'):g} s",
+    Why.NO_PROGRESS: _no_progress,
     Why.TOO_MUCH_OUTPUT: lambda why, _: (
         f"stopped: it wrote more than {why.number('bytes') / 1024**2:g} MiB of output"
     ),

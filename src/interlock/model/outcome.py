@@ -9,6 +9,7 @@ from interlock.model.budget import Amount
 from interlock.model.durations import precisely
 from interlock.model.failure_words import failure_text
 from interlock.model.obstacle import Obstacle
+from interlock.model.progress import CircleLimits
 from interlock.model.reason import Reason, said
 from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import Agent, AttemptKey, Commit, TaskId, Tree
@@ -22,6 +23,8 @@ class ErrorClass(StrEnum):
     EXIT = "agent-exit"
     TIMEOUT = "timeout"
     IDLE = "idle"
+    CIRCLE = "no-progress"
+    """It went round in circles."""
     OUTPUT = "output-limit"
     LIMIT = "resource-limit"
     """The program took more memory or disk than it may."""
@@ -68,6 +71,7 @@ OWN_FAULTS = frozenset(
         ErrorClass.EXIT,
         ErrorClass.TIMEOUT,
         ErrorClass.IDLE,
+        ErrorClass.CIRCLE,
         ErrorClass.OUTPUT,
         ErrorClass.LIMIT,
         ErrorClass.NO_CHANGE,
@@ -118,6 +122,8 @@ class Order:
     """The values that its programs have leased."""
     reserved: Amount | None = None
     """What it has reserved of the budgets; None: there are none."""
+    circles: CircleLimits = field(default_factory=CircleLimits)
+    """The limits after which it makes no progress."""
 
     @property
     def key(self) -> AttemptKey:
@@ -197,6 +203,8 @@ class Report:
     """The session ended well, with a question that a person has to answer."""
     denied: str = ""
     """The tool use that was denied to the agent to the end. It ended well all the same."""
+    repeats: int = 0
+    """The longest row of its tool calls that brought nothing new."""
 
     @property
     def text(self) -> str:

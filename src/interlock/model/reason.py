@@ -118,6 +118,7 @@ class Why(StrEnum):
     EXIT_DISAGREES = "exit-disagrees"
     TOOK_TOO_LONG = "took-too-long"
     WROTE_NOTHING = "wrote-nothing"
+    NO_PROGRESS = "no-progress"
     TOO_MUCH_OUTPUT = "too-much-output"
     MEMORY_LIMIT = "memory-limit"
     DISK_LIMIT = "disk-limit"

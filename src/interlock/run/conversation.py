@@ -15,6 +15,7 @@ from pathlib import Path
 from interlock.agents import ADAPTERS
 from interlock.agents.adapter import Dialogue, Launch, LaunchContext
 from interlock.git.protocol import Workspace
+from interlock.learn.progress import Progress
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, ProposedTask, Report
@@ -71,6 +72,9 @@ class Conversation:
         self._running: asyncio.Task[Exit] | None = None
         self._told: list[asyncio.Task[None]] = []
         self._scope: Scope | None = None
+        self._progress = Progress(order.circles)
+        self._cut: tuple[ErrorClass, Reason] | None = None
+        """The reason for which it was stopped from here."""
         self._names = {order.session}
         """Names of the session that were recorded."""
 
@@ -131,6 +135,7 @@ class Conversation:
             await self._announce(news, session.id)
             session.on_event.append(lambda event: self._note(event, news))
             session.on_event.append(hooks.hear)
+            session.on_event.append(self._watch)
             account = self._attended(stack, session)
             self._session = session
             exited = await self._run(replace(ready, lease_seconds=lease_left()), launch.say)
@@ -139,6 +144,7 @@ class Conversation:
             verdict = session.verdict(exited, left)
             exited = replace(exited, tail=session.tail or exited.tail)
             report = how_it_went(report, order, exited, verdict, way.seen())
+            report = self._as_cut(replace(report, repeats=self._progress.repeats))
             if account:
                 account.ended(report.error, report.text)
             return report
@@ -232,7 +238,7 @@ class Conversation:
             await asyncio.sleep(0)  # it starts here, and can be spoken to from now on
             self._greet(first)
             await asyncio.wait([running])
-            if running.cancelled() and self._is_over:
+            if running.cancelled() and (self._is_over or self._cut):
                 return Exit(Ended.EXITED, 0, loop.time() - began, "")
             return running.result()
         except asyncio.CancelledError:
@@ -240,6 +246,26 @@ class Conversation:
             raise
         finally:
             await asyncio.gather(*self._told)
+
+    def _watch(self, event: Event) -> None:
+        """Stop a session that makes no progress."""
+        if why := self._progress.hear(event):
+            self._cut_short(ErrorClass.CIRCLE, why)
+
+    def _cut_short(self, error: ErrorClass, why: Reason) -> None:
+        if self._cut is None and self._running and not self._is_over:
+            self._cut = error, why
+            self._running.cancel()
+
+    def _as_cut(self, report: Report) -> Report:
+        """Return the report with the reason for which its program was stopped here, and what it had cost."""
+        if self._cut is None:
+            return report
+        error, why = self._cut
+        if (used := report.usage) and error is ErrorClass.CIRCLE:
+            price = {} if used.cost_usd is None else {"cost_usd": used.cost_usd}
+            why = replace(why, fields={**why.fields, "tokens": used.tokens, **price})
+        return replace(report, error=error, why=why, asks=None)
 
     def _hear(self, line: str) -> None:
         if self._session:

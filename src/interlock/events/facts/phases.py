@@ -106,6 +106,8 @@ class WorkFinished(PhasePassed):
     left_out: tuple[LeftOut, ...] = ()
     """Files of the attempt that do not land, because no person would commit them. They are kept in the
     commits below `commit`."""
+    repeats: int = 0
+    """The longest row of its tool calls that brought nothing new."""
 
 
 @dataclass(frozen=True, slots=True)
