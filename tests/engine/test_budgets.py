@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +133,34 @@ def test_a_kill_loses_no_cent_and_no_budget(scratch: Scratch, model: RunningMode
     assert row["reserved_usd"] == 0
     assert row["spent_usd"] == pytest.approx(counted_by(model, "a").cost_usd)
     assert_paid(scratch, model, "a")
+
+
+CODEX = """\
+#!/bin/sh
+if test "$1" = --version; then echo "codex-cli 0.166.0"; exit; fi
+echo '{"type":"thread.started","thread_id":"t"}'
+echo x > "$INTERLOCK_TASK_ID.txt"
+echo '{"type":"turn.completed","usage":{"input_tokens":4000,"output_tokens":2000}}'
+exec sleep 600
+"""
+
+
+def test_a_program_with_its_own_login_is_stopped_when_it_tells_its_use(
+    scratch: Scratch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = scratch.gates / "codex"
+    program.write_text(CODEX)
+    program.chmod(0o755)
+    (tmp_path / "user/.codex").mkdir(parents=True)
+    (tmp_path / "user/.codex/auth.json").write_text("{}")
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("PATH", str(scratch.gates), prepend=":")
+    scratch.write(interlock__toml="budget_tokens = {project = 5000}\n")
+    agents = "defaults: {agent: mine}\nagents:\n  mine: {use: codex, login: true}\n"
+    scratch.write(**{"task-graph__yaml": f"version: 1\n{agents}tasks:\n  t: {{goal: Do}}\n"})
+    scratch.commit("work to do")
+    scratch.interlock("run", "--no-input", code=5)
+    (ended,) = [row["fact"] for row in scratch.facts("PhaseDeferred")]
+    assert ended["why"]["fields"]["budget"] == "project"
+    assert ended["usage"]["input_tokens"] == 4000
+    assert "its calls bypass the proxy" in scratch.interlock("doctor", code=None)

@@ -47,6 +47,8 @@ class LaunchContext:
     """Commands for hook events, for programs that run hooks themselves."""
     hooked_tools: str = ""
     """The tools that the one before a tool is about, as a pattern of names; '' for all."""
+    most_usd: float | None = None
+    """The money that it may spend, if its calls do not pass the proxy (`login`); None: no limit."""
     used_before: Usage = field(default_factory=Usage)
     """What a session that goes on has used until then, as far as counted: some programs tell the sum."""
 

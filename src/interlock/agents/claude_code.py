@@ -74,6 +74,7 @@ class ClaudeCode:
             *(("--resume", context.resume) if context.resume else ("--session-id", context.session)),
             *(("--settings", compact(_settings(context))) if context.hooks else ()),
             *(("--model", agent.model) if agent.model else ()),
+            *(("--max-budget-usd", f"{context.most_usd:.2f}") if context.most_usd is not None else ()),
             *agent.args,
         )
         return Launch(

@@ -256,6 +256,7 @@ class Project(Calls):
             serve_tools,
             self.prices,
             self.brake,
+            self.purse,
             lambda: self.graph_commands.teardown,
         )
         return Env(

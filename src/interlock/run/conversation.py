@@ -16,6 +16,7 @@ from interlock.agents import ADAPTERS
 from interlock.agents.adapter import Dialogue, Launch, LaunchContext
 from interlock.git.protocol import Workspace
 from interlock.learn.progress import Progress
+from interlock.model.budget import Budgeted
 from interlock.model.errors import CannotStart
 from interlock.model.kinds import Wire
 from interlock.model.outcome import AttemptCallbacks, ErrorClass, Order, ProposedTask, Report
@@ -49,6 +50,8 @@ from interlock.run.session import SessionRecord
 
 FAREWELL_SECONDS = 5.0
 """Time for a program to end by itself after its last message."""
+LEAST_USD = 0.01
+"""The smallest limit that a program is given."""
 NAMES_MOST = 10
 """Names that a program may give its session; each is a fact in the log."""
 
@@ -116,6 +119,7 @@ class Conversation:
             native = relays(hooks.native, asking.forwarded_ports)
             context = replace(
                 launch_context(order, place, way, prompt),
+                most_usd=self._most_usd(stack),
                 hooks=native,
                 hooked_tools=hooks.tools,
                 tools_url=calling.url,
@@ -248,9 +252,24 @@ class Conversation:
             await asyncio.gather(*self._told)
 
     def _watch(self, event: Event) -> None:
-        """Stop a session that makes no progress."""
+        """Stop a session that makes no progress, or that has told more than a budget allows."""
         if why := self._progress.hear(event):
             self._cut_short(ErrorClass.CIRCLE, why)
+        if event.usage and self._order.agent.login:
+            why = self._options.purse.count(self._key, event.usage)
+            if why:
+                is_own = why.text("budget") == Budgeted.ATTEMPT
+                self._cut_short(ErrorClass.BUDGET if is_own else ErrorClass.OUTSIDE, why)
+
+    def _most_usd(self, stack: AsyncExitStack) -> float | None:
+        """Return the money that a program with its own login may spend; None: no budget limits it."""
+        purse = self._options.purse
+        if not self._order.agent.login or not purse.is_limited:
+            return None
+        purse.open(self._key, self._order.reserved)
+        stack.callback(purse.close, self._key)
+        left = purse.left(self._key).usd
+        return None if left is None else max(LEAST_USD, left)
 
     def _cut_short(self, error: ErrorClass, why: Reason) -> None:
         if self._cut is None and self._running and not self._is_over:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from interlock.model.sandbox import Sandbox
-from interlock.proxy import Prices
+from interlock.proxy import Prices, Purse
 from interlock.proxy.brake import ProviderBrake
 from interlock.run.attempt_tools import ServeTools
 from interlock.run.hooks import Hooks
@@ -30,5 +30,7 @@ class ExecutorOptions:
     """Of what programs say that they have used with an account of their own."""
     brake: ProviderBrake | None = None
     """Hears of refusals from programs that are logged in with an account."""
+    purse: Purse = field(default_factory=Purse)
+    """The budgets, for programs that call their models without the proxy."""
     teardown: Callable[[], tuple[str, ...]] = tuple
     """The graph's commands for after each attempt."""

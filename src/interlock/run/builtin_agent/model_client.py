@@ -51,6 +51,8 @@ class Server:
             except ModelFailure as failure:
                 if not failure.again or time.monotonic() - began > SLOW_SECONDS:
                     raise
+                if failure.wait_seconds > LONGEST_PAUSE_SECONDS:  # another agent may have the task meanwhile
+                    raise
                 tell("retry", error=failure.error, text=str(failure))
                 pause = max(self.retry_seconds * 2**tried, failure.wait_seconds)
                 select.select([], [], [], min(LONGEST_PAUSE_SECONDS, pause))

@@ -50,12 +50,14 @@ async def _known_program(project: Project, agent: Agent) -> Finding:
     except UserError as error:
         fix = error.hint or f"{program} --version"
         return bad(name, f"{path} does not start in the sandbox: {error}", fix)
-    return _with_key(name, agent, text)
+    return _with_key(name, agent, text, has_budgets=bool(project.settings.budgets))
 
 
-def _with_key(name: str, agent: Agent, text: str) -> Finding:
+def _with_key(name: str, agent: Agent, text: str, *, has_budgets: bool) -> Finding:
     if agent.login:
         text += "; it uses its own login, which agents can then read"
+        if has_budgets:
+            text += ", and its calls bypass the proxy, so budgets stop it only after it has told its use"
         return warning(name, text, "set key_env instead of login if you have a key")
     variable = agent.key_env or KINDS[agent.use].key_env
     if os.environ.get(variable) or urlsplit(agent.url).hostname in LOCAL:
