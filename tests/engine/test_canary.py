@@ -105,6 +105,38 @@ def test_after_a_change_of_how_checks_run_they_must_notice_a_break_again(scratch
     assert [row["fact"]["noticed"] for row in scratch.facts("CanaryTried")] == [True, False]
 
 
+TESTS = "import shapes\nassert shapes.area(2) == 4\nassert shapes.area(3) == 9\n"
+NAMED_TESTS = TEST.replace("def test(", "def test_a(").replace("== 4\n", "== 4\n\n") + "".join(
+    f"    def test_{name}(self):\n        assert True\n\n" for name in "bc"
+)
+
+
+@pytest.mark.parametrize(
+    ("tests", "command", "removal", "gap"),
+    [
+        (TESTS, "python3 test_shapes.py", "/assert/d", "tests-removed"),
+        (NAMED_TESTS, "python3 -m unittest -v", "/test_a/,+1d", "fewer-tests"),
+    ],
+    ids=["nothing counts them", "a report names them"],
+)
+def test_after_a_change_that_removes_tests_they_must_notice_a_break_again(
+    scratch: Scratch, tests: str, command: str, removal: str, gap: str
+) -> None:
+    """The checks noticed a break before the tests went; that verifies nothing which they no longer test."""
+    scratch.write(shapes__py=SHAPES, test_shapes__py=tests)
+    agent = (
+        f"case $INTERLOCK_TASK_ID in thin) sed -i '{removal}' test_shapes.py;; first) echo >> shapes.py;;"
+        " *) printf 'def area(side):\\n    return 0\\n' > shapes.py;; esac"
+    )
+    graph = "  first: {goal: a}\n  thin: {goal: b, needs: [first]}\n  spoil: {goal: c, needs: [thin]}\n"
+    scratch.graph(graph, agent, verify=f'"{command}"')
+    scratch.interlock("run")
+    found = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert (found["thin"]["grade"], found["thin"]["gap"]) == ("observed", gap)
+    assert (found["spoil"]["grade"], found["spoil"]["gap"]) == ("observed", "canary-not-noticed")
+    assert [row["fact"]["noticed"] for row in scratch.facts("CanaryTried")] == [True, False]
+
+
 def test_a_test_program_that_an_agent_has_landed_is_not_what_is_broken(scratch: Scratch) -> None:
     """It would notice its own break, and vouch for the next change."""
     case = "class T(unittest.TestCase):\n    def test_a(self):\n        assert shapes.area(2) == 4\n"

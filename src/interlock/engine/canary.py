@@ -2,10 +2,11 @@
 
 Rules:
 1. What is broken comes from main; never from the change that is checked. It is no file that decides how the
-   checks run, and after a landing that edits such a file, none that has changed since the checks last noticed
-   a break: a test program that an agent has landed would notice a break in its own files, and no other.
-2. Where the checks noticed, that holds until a change lands that edits how they run; where they did not, the
-   next run tries again, because a person may have mended them.
+   checks run, and after a landing that edits such a file or removes tests, none that has changed since the
+   checks last noticed a break: a test program that an agent has landed would notice a break in its own files,
+   and no other.
+2. Where the checks noticed, that holds until a change lands that removes tests or edits how they run; where
+   they did not, the next run tries again, because a person may have mended them.
 3. It is tried when a change would be called verified for the first time: nothing starts later because of it.
 4. It has a bound on its time. Checks that take longer are not tried by a break, and the evidence says so.
 5. A red check has noticed a canary if its output says what only running the break says. Otherwise the same
@@ -19,6 +20,7 @@ import asyncio
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -37,7 +39,7 @@ from interlock.model.task import Tree
 from interlock.train import judge
 from interlock.verify.breaking import SAID, Break, breaks
 from interlock.verify.protocol import CheckOrder
-from interlock.verify.sources import Listed, select
+from interlock.verify.sources import Listed, Selection, select
 
 PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
 MOST_SECONDS = 300.0
@@ -228,17 +230,28 @@ async def make_canaries(
 ) -> Sequence[Canary]:
     """Trees with one place broken, the likeliest to be noticed first; none where there is no source.
 
-    `since`: the tree that the files to break are the same in; empty: any tree. Only a file that one of the
-    commands sees is broken.
+    `since`: the tree that the files to break are the same in; empty: any tree. Its tests say which functions
+    to break, so that those whose tests were removed are among them. Only a file that one of the commands sees
+    is broken.
     """
     sights = [inputs.get(command, ()) for command in commands]
-    files = await list_files(place, tree)
-    seen = (Listed(path, size) for path, size in files if any(is_seen(path, globs) for globs in sights))
-    selection = select(seen)
+
+    async def selected(files_of: Tree) -> Selection:
+        files = await list_files(place, files_of)
+        seen = (Listed(path, size) for path, size in files if any(is_seen(path, globs) for globs in sights))
+        return select(seen)
+
+    selection, teller = await selected(tree), tree
+    if since:
+        with suppress(GitFailed):  # main was moved back, and git has cleaned up
+            selection, teller = replace(selection, tests=(await selected(since)).tests), since
     doubtful = {*steering(selection.sources, commands), *await _changed(place, since, tree)}
     if tested := tuple(path for path in selection.sources if path not in doubtful):
         selection = replace(selection, sources=tested)
-    texts = await read_texts(place, tree, (*selection.sources, *selection.tests))
+    texts = {
+        **await read_texts(place, teller, selection.tests),
+        **await read_texts(place, tree, selection.sources),
+    }
     broken = await asyncio.to_thread(breaks, selection, texts, most)
     return [await _made(place, tree, one) for one in broken]
 

@@ -55,7 +55,7 @@ class KnownChecks:
         return canary_for(self.ledger.state, self.task)
 
     def steered(self) -> Commit:
-        """The last landing that edits how checks run."""
+        """The last landing that removes tests or edits how checks run."""
         return self.ledger.state.checks.steered
 
     def trusted_tree(self) -> Tree:

@@ -20,8 +20,8 @@ def canary_tried(state: State, fact: f.CanaryTried, _: Recorded) -> set[TaskId]:
 
 
 def forget_canaries(checks: Checks, landed: Candidate) -> None:
-    """A change that edits how checks run may have blinded them: they must notice a break again."""
-    if landed.evidence.steering:
+    """Checks that a change has thinned out or runs in another way must notice a break again."""
+    if landed.evidence.weakens_checks:
         checks.steered = landed.commit
         checks.canaries.clear()
 

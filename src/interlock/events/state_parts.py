@@ -244,7 +244,7 @@ class Checks:
     canaries: dict[str, CanaryResult] = field(default_factory=dict)
     """Results of the project's checks on code that was broken on purpose, by `canary_key`."""
     steered: Commit = Commit("")
-    """The last landing that edits how checks run. Canaries that were tried before it count no more."""
+    """The last landing that removes tests or edits how checks run. Canaries tried before it count no more."""
     noticed_on: Tree = Tree("")
     """The tree of main that a canary was last made of and noticed on."""
 

@@ -62,7 +62,14 @@ class Evidence:
     def is_verified(self) -> bool:
         return self.grade is Grade.VERIFIED
 
+    @property
+    def weakens_checks(self) -> bool:
+        """Tell if the checks may notice less after the change than before it."""
+        return bool(self.steering or self.fewer_tests) or self.gap is Gap.TESTS_REMOVED
 
+
+_LESS_THAN_LOST_TESTS = (None, Gap.UNREAD, Gap.RED_ON_MAIN)
+"""What says less of a change than that it removes tests: the canary must be tried again after that one."""
 CLAIMED = Evidence(Grade.CLAIMED)
 UNCHECKED = Evidence(Grade.OBSERVED, Gap.UNCHECKED)
 VERIFIED = Evidence(Grade.VERIFIED)
@@ -83,7 +90,7 @@ def weigh(
     if not checks:
         return Evidence(Grade.OBSERVED, Gap.NO_CHECKS)
     found = _weighed(checks, canary)
-    if found.is_verified and lost_tests and not found.fewer_tests:
+    if lost_tests and found.gap in _LESS_THAN_LOST_TESTS:
         found = replace(found, grade=Grade.OBSERVED, gap=Gap.TESTS_REMOVED, about=lost_tests)
     return replace(found, steering=steering(touched, [check.command for check in checks]))
 
