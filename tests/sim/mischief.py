@@ -28,6 +28,7 @@ class Mischief:
         self.is_over = False
         self._trouble, self._start_another = trouble, start_another
         self._dice = simulation.dice("mischief")
+        self._joint_dice = simulation.dice("mischief with joint checks")
         self._chance = self._dice.choice([0.0, 0.1, 0.3])
         self._errands: list[asyncio.Task[None]] = []
 
@@ -44,6 +45,8 @@ class Mischief:
             self._put_to_sleep(OWNER.get())  # all is made ready, and the agent has not started
 
     def _after_claim(self, fact: f.PhaseStarted) -> None:
+        if fact.together and self._joint_dice.random() < 0.5:
+            self.people.push(self._joint_dice)  # main is not what the build of them was made on any more
         is_landing = fact.phase == PIPELINE[-1].name
         if self._dice.random() < self._chance * (2 if is_landing else 1 / 3):
             self._put_to_sleep(self.incarnations[fact.holder], "before repository.land" if is_landing else "")
