@@ -34,8 +34,9 @@ from interlock.schedule import board
 from interlock.schedule.capacities import Capacities
 from interlock.schedule.holds import COUNTED, Demand, Holds
 from interlock.train import Verdict, judge, lane, message, retry
-from tests.sim.fake_git import FakeRepository
-from tests.sim.fake_hands import FakeExecutor, Machine, Seat
+from interlock.verify.protocol import CheckOrder
+from tests.sim.fake_git import FakeRepository, Files
+from tests.sim.fake_hands import FakeChecker, FakeExecutor, Machine, Seat
 from tests.sim.graph import LEASE_SECONDS
 from tests.sim.memory_store import MemoryStore
 
@@ -277,6 +278,11 @@ def _never(*_args: Any) -> None:
     return None
 
 
+def _all_files(self: FakeChecker, order: CheckOrder, _command: str) -> Files:
+    """The folder of a check is a usual one, with the whole tree."""
+    return self.machine.repository.trees[order.tree]
+
+
 def _anybody_is_dead(real: Callable[..., Awaitable[Claim]]) -> Callable[..., Awaitable[Claim]]:
     """Whoever holds the project is taken for dead: its lease was long, so it must be."""
 
@@ -419,6 +425,7 @@ BUGS = (
         ((joint, "_merged", _merge_without_the_first),),
     ),
     Bug("a merge lands a task that a person took away", ((lane, "complete", _all_that_passed),)),
+    Bug("a check with inputs reads a file outside them", ((FakeChecker, "_seen", _all_files),)),
     Bug("a result is reused in another environment", ((turn, "known_check", _known_for_any("environment")),)),
     Bug("landed without a new test", ((hands.HANDS, PhaseKind.LAND, _land_what_was_not_tested),)),
     Bug("a change takes the one before it along", ((hands.HANDS, PhaseKind.CHECK, _pass_as_if_on_main),)),

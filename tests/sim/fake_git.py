@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from interlock.git.protocol import Divergence, Resolve, Rewritten
 from interlock.git.reverting import LineCommit, Revert
+from interlock.model.globs import matches
 from interlock.model.history import BranchHistory, PastCommit
 from interlock.model.outcome import Landing, Merge, Move, Tip
 from interlock.model.task import Change, Commit, Tree
@@ -43,6 +44,11 @@ def tasks_of(message: str) -> list[str]:
 def _trailers(message: str) -> list[tuple[str, str]]:
     pairs = (line.partition(": ") for line in message.rstrip().rpartition("\n\n")[2].splitlines())
     return [(key, value) for key, colon, value in pairs if colon]
+
+
+def is_input(path: str, inputs: Sequence[str]) -> bool:
+    """True if a check with these inputs sees a file. One without inputs sees all."""
+    return not inputs or any(matches(glob, path) for glob in inputs)
 
 
 def three_way(base: Files, ours: Files, theirs: Files) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -208,6 +214,11 @@ class FakeRepository:
         """A commit with these changes on top of `parent`; None removes a path."""
         files: dict[str, str | None] = {**(self.files(parent) if parent else {}), **changes}
         return self._commit(self._tree({p: c for p, c in files.items() if c is not None}), parent, message)
+
+    def only(self, tree: Tree, inputs: Sequence[str]) -> Tree:
+        """The tree with only those files of another that a check with these inputs sees; none: all."""
+        files = self.trees[tree]
+        return self._tree({path: text for path, text in files.items() if is_input(path, inputs)})
 
     def push(self, changes: Mapping[str, str | None], message: str) -> Commit:
         """Somebody else moves the branch."""

@@ -21,7 +21,7 @@ from interlock.model.suite import SuiteResult, Unable
 from interlock.model.task import AttemptKey, Commit, Tree
 from interlock.model.usage import Usage
 from interlock.verify.protocol import CheckOrder, RunningCheck
-from tests.sim.fake_git import FakeRepository
+from tests.sim.fake_git import FakeRepository, Files
 from tests.sim.graph import Act, Graph, edits, runs, tests_of
 from tests.sim.loop import Simulation
 
@@ -66,8 +66,9 @@ class Machine:
         self.seats: list[Seat] = []
         self.on_start: Callable[[Seat], None] = lambda _seat: None
         self.on_check: Callable[[CheckOrder], None] = lambda _order: None
+        self.on_read: Callable[[str, Files], None] = lambda _command, _files: None
         self.tested: dict[Tree, dict[str, bool]] = {}
-        """Which checks have run on which trees, and whether they ever passed there."""
+        """Which checks have run on trees with these files, and whether they ever passed there."""
         self.flake_chance = 0.0
         self.given_up: set[AttemptKey] = set()
         """Attempts that were recovered here: they never start any more."""
@@ -279,12 +280,14 @@ class FakeChecker:
         seconds = self._dice.uniform(0.1, 4.0)
         await asyncio.sleep(seconds)
         await self._step("checker.evidence")
-        files = self.machine.repository.trees[order.tree]
+        files = self._seen(order, command)
+        self.machine.on_read(command, files)
         tests = tests_of(command, files)
         if self._dice.random() < self.machine.flake_chance:
             tests[self._dice.choice(sorted(tests))] = False
         green = runs(command, files) and all(tests.values())
-        said = self.machine.tested.setdefault(order.tree, {})
+        tree = self.machine.repository.only(order.tree, order.inputs.get(command, ()))
+        said = self.machine.tested.setdefault(tree, {})
         said[command] = green or said.get(command, False)  # a zombie's flake takes nothing back
         if not runs(command, files):
             return CheckResult(command, 127, seconds, "not found", unable=Unable.PROGRAM, about=command)
@@ -295,3 +298,8 @@ class FakeChecker:
         return CheckResult(
             command, 0 if green else 1, seconds, "" if green else f"{command} is red", suite=suite
         )
+
+    def _seen(self, order: CheckOrder, command: str) -> Files:
+        """The files that a command finds in its folder."""
+        repository = self.machine.repository
+        return repository.trees[repository.only(order.tree, order.inputs.get(command, ()))]

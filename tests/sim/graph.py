@@ -6,6 +6,7 @@ All three are data and pure functions of it, so the fakes and the invariants sha
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
+from typing import Any
 
 from interlock.model.leases import Leasable
 from interlock.model.provider import provider_of
@@ -64,6 +65,8 @@ class Graph:
     start: Files
     max_parallel: int
     leases: tuple[Leasable, ...] = ()
+    inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The files that its checks see, by command; empty: each sees all."""
     is_in_a_hurry: bool = False
 
     def task(self, name: TaskId) -> Task:
@@ -115,7 +118,8 @@ def random_graph(dice: Random) -> Graph:
         for place, name in enumerate(names)
     )
     start = {"readme": "hello\n"} | ({"broken": "since ever"} if dice.random() < 0.15 else {})
-    return _in_a_hurry(_with_leases(Graph(tasks, scripts, start, max_parallel=dice.randint(1, 4))))
+    graph = _with_leases(Graph(tasks, scripts, start, max_parallel=dice.randint(1, 4)))
+    return _with_inputs(_with_one_alone(_in_a_hurry(graph)))
 
 
 def _in_a_hurry(graph: Graph) -> Graph:
@@ -135,6 +139,40 @@ def _in_a_hurry(graph: Graph) -> Graph:
         name: replace(script, seconds=dice.uniform(0.5, 0.7)) for name, script in graph.scripts.items()
     }
     return replace(graph, tasks=tuple(tasks), scripts=scripts, max_parallel=4, is_in_a_hurry=True)
+
+
+def _with_one_alone(graph: Graph) -> Graph:
+    """In every tenth graph a slow task holds files alone that a fast one edits without having said so.
+
+    With dice of its own: the other graphs are the same with and without it.
+    """
+    dice = Random(f"alone {[task.estimate_seconds for task in graph.tasks]}")
+    if graph.is_in_a_hurry or dice.random() < 0.9:
+        return graph
+    slow, fast = (task.id for task in dice.sample(graph.tasks, 2))
+    free = {"needs": (), "touches": (), "exclusive": (), "shared": (), "lease_seconds": 0.0}
+    own: dict[TaskId, dict[str, Any]]  # Any: fields of a task
+    own = {slow: {**free, "exclusive": ("src/**",)}, fast: free}
+    scripts = {
+        slow: replace(graph.scripts[slow], seconds=30.0, acts=(Act.WORKS,)),
+        fast: replace(graph.scripts[fast], seconds=1.0, acts=(Act.WORKS,), paths=("src/a",)),
+    }
+    tasks = tuple(replace(task, **own.get(task.id, {})) for task in graph.tasks)
+    return replace(graph, tasks=tasks, scripts=graph.scripts | scripts, max_parallel=4)
+
+
+def _with_inputs(graph: Graph) -> Graph:
+    """In every fifth graph, of those without hurry, each check declares what it reads.
+
+    What its lint would find in other files, like that it cannot run, does not count there.
+    With dice of its own: the other graphs are the same with and without it.
+    """
+    dice = Random(f"inputs {[task.estimate_seconds for task in graph.tasks]}")
+    if graph.is_in_a_hurry or dice.random() < 0.75:
+        return graph
+    own = tuple((f"done {task.id}", (f"done/{task.id}",)) for task in graph.tasks)
+    inputs = ((SUITE, ("pair/**", "src/**")), (LINT, ("bad/**", "broken")), *own)
+    return replace(graph, tasks=tuple(replace(task, inputs=inputs) for task in graph.tasks), inputs=inputs)
 
 
 def _with_leases(graph: Graph) -> Graph:

@@ -37,7 +37,7 @@ from interlock.model.leases import Leased, variable
 from interlock.model.outcome import Landing
 from interlock.model.task import AttemptKey, Commit, PhaseKind, Task, TaskId, Tree
 from interlock.verify.protocol import CheckOrder
-from tests.sim.fake_git import FakeCommit, FakeRepository, tasks_of
+from tests.sim.fake_git import FakeCommit, FakeRepository, Files, is_input, tasks_of
 from tests.sim.fake_hands import Machine, Seat
 from tests.sim.graph import PROVIDER, Graph, passes, runs, tests_of
 from tests.sim.loop import Simulation
@@ -90,6 +90,7 @@ class Invariants:
         repository.on_land = self.main_moved
         machine.on_start = self.agent_started
         machine.on_check = self.check_started
+        machine.on_read = self.check_reads
 
     def violate(self, rule: str, text: str) -> None:
         self.simulation.note(f"VIOLATION {rule}: {text}")
@@ -174,7 +175,8 @@ class Invariants:
         here = self.state.run.environment if self.state.run else ""
         for check in fact.checks:
             seen = " ".join([here, *sorted(map(variable, task.spec.leases))])
-            if check.reused and (check.saw, check.environment) != (fact.tree, seen):
+            tree = self.repository.only(fact.tree, task.spec.inputs_of(check.command))
+            if check.reused and (check.saw, check.environment) != (tree, seen):
                 self.violate(
                     "reuse", f"{fact.task} passed {check.command} with a result of {check.environment}"
                 )
@@ -299,6 +301,12 @@ class Invariants:
         if any(task.id == order.task for task in self.graph.tasks):
             self._has_all(order.task, order.env)
 
+    def check_reads(self, command: str, files: Files) -> None:
+        """A command finds these files."""
+        inputs = dict(self.graph.inputs).get(command, ())
+        if outside := [path for path in sorted(files) if not is_input(path, inputs)]:
+            self.violate("inputs", f"`{command}` can read {outside[0]}, and declares {inputs}")
+
     def _has_all(self, task: TaskId, variables: Mapping[str, str]) -> None:
         wanted = sorted(map(variable, self.graph.task(task).leases))
         if sorted(variables) != wanted or len(set(variables.values())) != len(wanted):
@@ -363,11 +371,12 @@ class Invariants:
         commit = self.repository.commits[id]
         assert commit.parent is not None
         task = self._spec(name)
-        tested = self.machine.tested.get(commit.tree, {})
         for command in dict.fromkeys((*task.done_when, *task.verify)):
+            seen = self._seen_by(command, id)
+            tested = self.machine.tested.get(seen, {})
             if command not in tested:
                 self.violate("green", f"{name} landed a tree on which `{command}` was never run")
-            elif tested[command] and passes(command, self.repository.files(id)):
+            elif tested[command] and passes(command, self.repository.trees[seen]):
                 continue
             elif command not in task.verify or not self._is_excused(command, id, commit.parent):
                 self.violate("green", f"{name} landed and `{command}` is red")
@@ -380,10 +389,17 @@ class Invariants:
             if main.unjudged and main.green and below not in self._tried:
                 self.violate("frozen", f"{name} landed on {landing.old[:12]}, on which no check has run")
             red = main.broken.commands if main.broken else ()
-            files = self.repository.files(landing.new)
-            if not self._spec(name).reverts and not all(passes(command, files) for command in red):
+            trees = {command: self._seen_by(command, landing.new) for command in red}
+            mends = all(passes(command, self.repository.trees[tree]) for command, tree in trees.items())
+            if not self._spec(name).reverts and not mends:
                 self.violate("frozen", f"{name} landed on a main where {red} is red, and does not mend it")
         self._tried.add(here)
+
+    def _seen_by(self, command: str, id: Commit) -> Tree:
+        """The part of a commit that a check can read."""
+        return self.repository.only(
+            self.repository.commits[id].tree, dict(self.graph.inputs).get(command, ())
+        )
 
     def _spec(self, name: TaskId) -> Task:
         """The task as the log has it: what undoes others is not in the graph."""
@@ -391,7 +407,7 @@ class Invariants:
 
     def _is_excused(self, command: str, id: Commit, parent: Commit) -> bool:
         """Could it run, and does every test fail on the parent that fails here."""
-        here, before = self.repository.files(id), self.repository.files(parent)
+        here, before = (self.repository.trees[self._seen_by(command, each)] for each in (id, parent))
         if not runs(command, here) or not runs(command, before):
             return False
         was = tests_of(command, before)

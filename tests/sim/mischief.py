@@ -26,6 +26,8 @@ class Mischief:
     ) -> None:
         self.simulation, self.people, self.incarnations = simulation, people, incarnations
         self.is_over = False
+        self.is_for_joint_only = False
+        """It strikes only where several changes are checked or landed as one."""
         self._trouble, self._start_another = trouble, start_another
         self._dice = simulation.dice("mischief")
         self._joint_dice = simulation.dice("mischief with joint checks")
@@ -33,10 +35,14 @@ class Mischief:
         self._errands: list[asyncio.Task[None]] = []
 
     def after_fact(self, fact: f.Fact) -> None:
-        if self.is_over:
+        is_joint = isinstance(fact, f.CandidateJoined) or (isinstance(fact, f.PhaseStarted) and fact.together)
+        if self.is_over or (self.is_for_joint_only and not is_joint):
             return
         if isinstance(fact, f.RunStarted):
             self._wake_zombies(fact.holder)
+        elif isinstance(fact, f.CandidateJoined):
+            if self._joint_dice.random() < 0.5:  # it must not land with the others then
+                self._later(self._joint_dice.choice([self.people.reset, self.people.cancel])(fact.task))
         elif isinstance(fact, f.CandidatePassed) and self._dice.random() < self._chance:
             self.people.push(self._dice)
         elif isinstance(fact, f.PhaseStarted):
@@ -45,9 +51,9 @@ class Mischief:
             self._put_to_sleep(OWNER.get())  # all is made ready, and the agent has not started
 
     def _after_claim(self, fact: f.PhaseStarted) -> None:
-        if fact.together and self._joint_dice.random() < 0.5:
-            self.people.push(self._joint_dice)  # main is not what the build of them was made on any more
         is_landing = fact.phase == PIPELINE[-1].name
+        if fact.together and not is_landing and self._joint_dice.random() < 0.5:
+            self.people.push(self._joint_dice)  # main is not what the build of them was made on any more
         if self._dice.random() < self._chance * (2 if is_landing else 1 / 3):
             self._put_to_sleep(self.incarnations[fact.holder], "before repository.land" if is_landing else "")
             if is_landing:

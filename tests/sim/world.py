@@ -7,6 +7,7 @@ trouble left, the engine must bring the project to rest by itself, in bounded ti
 import asyncio
 import contextvars
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from interlock.events.state import State
 from interlock.events.state_parts import DoneTasks
 from interlock.model.claim import task_resource
 from interlock.model.errors import InterlockError
+from interlock.model.task import Tree
 from interlock.store.protocol import Store
 from interlock.train.review import NONE, ReviewRules
 from tests.sim.fake_git import FakeRepository
@@ -114,6 +116,9 @@ class World:
         self.mischief = Mischief(
             simulation, self.people, self._incarnations, self._trouble, self._operate_once
         )
+        if self.graph.is_in_a_hurry and simulation.dice("hurry").random() < 0.7:
+            # Else trouble comes before any changes have passed as one.
+            self.weather, self.mischief.is_for_joint_only = self.weather.calm, True
         self.invariants.on_fact = self.mischief.after_fact
         self.invariants.on_main = self.mischief.after_landing
 
@@ -253,7 +258,10 @@ class World:
         async def environment() -> str:
             return self._environment_of(who)
 
-        own["environment"] = environment
+        async def reduced(tree: Tree, inputs: Sequence[str]) -> Tree:
+            return self.repository.only(tree, inputs)
+
+        own |= {"environment": environment, "reduced": reduced}
         measure: Any = Gated("measurer", self.reviewers, gate)  # Any: as above
         own["reviews"] = Reviews(self.reviewers.rules, measure.measure)
         return Env(**gated, **own, lease=executor.lease)
