@@ -10,6 +10,9 @@ What each agent does follows from the number of its task:
    comes second leaves its half out when it tries again.
 3. Every twentieth task is wrong at its first attempt.
 The check fails by chance in 3 % of its runs, besides the repository's own check.
+
+With `--area FOLDER=CHECK`, several times, each task adds a file to one of these folders instead. Each task
+has the checks of all areas, and in the second run each check declares its folder as `inputs`.
 """
 
 import argparse
@@ -39,6 +42,12 @@ case $((number % 20)) in
   14) half $((number / 20)) b a;;
 esac
 """
+AREA_AGENT = """\
+number=${INTERLOCK_TASK_ID#task-}
+set -- FOLDERS
+shift $((number % $#))
+echo "$INTERLOCK_TASK_ID" > "$1/train-$number.txt"
+"""
 CHECK = """\
 if test -z "$NO_FLAKE" && test "$(od -An -N1 -tu1 /dev/urandom)" -lt 8; then echo "bad luck"; exit 1; fi
 if grep -lx wrong train/own/*.txt; then echo "is wrong"; exit 1; fi
@@ -56,6 +65,8 @@ class Result:
     landed: int
     builds: int
     check_runs: int
+    check_seconds: float
+    """For each landed change."""
     red: tuple[str, ...]
     """Commits of main whose check fails in a clean clone."""
     left: tuple[str, ...]
@@ -66,27 +77,31 @@ def main() -> None:
     """Print one line for each run."""
     parser = argparse.ArgumentParser(prog="python -m bench.whole", description=__doc__)
     parser.add_argument("--repository", required=True)
-    parser.add_argument("--check", required=True, help="the repository's own check, in a shell")
+    parser.add_argument("--check", default="true", help="the repository's own check, in a shell")
+    parser.add_argument("--area", action="append", metavar="FOLDER=CHECK", default=[])
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--agents", type=int, default=30)
     parser.add_argument("--depth", type=int, default=2)
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    runs = [(options.depth, options.kills)] if options.kills else [(1, 0), (options.depth, 0)]
-    for depth, kills in runs:
+    depth = options.depth
+    runs = [(depth, options.kills, False)] if options.kills else [(1, 0, False), (depth, 0, False)]
+    for lane, kills, has_inputs in [(depth, 0, False), (depth, 0, True)] if options.area else runs:
         with tempfile.TemporaryDirectory() as folder:
-            result = _run(Path(folder), options, depth, kills)
+            result = _run(Path(folder), options, lane, kills, has_inputs=has_inputs)
         print(
-            f"lane_depth {depth}, {result.kills} kills: {result.landed} of {options.tasks} landed in "
-            f"{result.seconds:.1f} s, {result.builds} builds, {result.check_runs} runs of the check, "
+            f"lane_depth {lane}, {'inputs, ' * has_inputs}{result.kills} kills: "
+            f"{result.landed} of {options.tasks} landed in "
+            f"{result.seconds:.1f} s, {result.builds} builds, {result.check_runs} runs of checks, "
+            f"{result.check_seconds:.2f} check-seconds for each landed change, "
             f"red commits: {list(result.red)}, left: {list(result.left)}",
             flush=True,
         )
 
 
-def _run(folder: Path, options: argparse.Namespace, depth: int, kills: int) -> Result:
-    place = _repository(folder, options)
+def _run(folder: Path, options: argparse.Namespace, depth: int, kills: int, *, has_inputs: bool) -> Result:
+    place = _repository(folder, options, has_inputs=has_inputs)
     start = _git(place, "rev-parse", "main")
     words = ("run", "--no-input", "--max-parallel", str(options.agents))
     environment = {**os.environ, "INTERLOCK_LANE_DEPTH": str(depth)}
@@ -97,11 +112,14 @@ def _run(folder: Path, options: argparse.Namespace, depth: int, kills: int) -> R
     facts = [json.loads(line) for line in _interlock(place, environment, "events", "--json").splitlines()]
     tasks = json.loads(_interlock(place, environment, "status", "--json"))["tasks"]
     checks = [check for fact in facts for check in fact["fact"].get("checks") or () if fact["kind"] in ENDS]
+    ran = [check for check in checks if not check.get("reused")]
+    landed = sum(fact["kind"] == "Landed" for fact in facts)
     return Result(
         seconds,
-        sum(fact["kind"] == "Landed" for fact in facts),
+        landed,
         sum(fact["kind"] == "BuildStarted" for fact in facts),
-        sum(not check.get("reused") for check in checks),
+        len(ran),
+        sum(check.get("seconds", 0.0) for check in ran) / max(1, landed),
         _red_commits(folder, place, start),
         tuple(task["id"] for task in tasks if task["state"] != "done"),
         done,
@@ -130,7 +148,7 @@ def _with_kills(
     return done
 
 
-def _repository(folder: Path, options: argparse.Namespace) -> Path:
+def _repository(folder: Path, options: argparse.Namespace, *, has_inputs: bool) -> Path:
     place = folder / "project"
     subprocess.run(("git", "clone", "-q", options.repository, place), check=True)
     _git(place, "checkout", "-q", "-B", "main")
@@ -139,14 +157,18 @@ def _repository(folder: Path, options: argparse.Namespace) -> Path:
     for name in ("own", "pairs"):
         (files / name).mkdir(parents=True)
         (files / name / ".keep").touch()
-    (files / "agent.sh").write_text(AGENT)
-    (files / "check.sh").write_text(f"{CHECK}{options.check}\n")
+    areas = [area.partition("=")[::2] for area in options.area]
+    folders = " ".join(name for name, _ in areas)
+    (files / "agent.sh").write_text(AREA_AGENT.replace("FOLDERS", folders) if areas else AGENT)
+    lines = "".join(f"({check}) || exit 1\n" for _, check in areas)
+    (files / "check.sh").write_text(lines or f"{CHECK}{options.check}\n")
+    verify = [{"run": check, "inputs": [f"{name}/**"]} if has_inputs else check for name, check in areas]
     (files / "hot.txt").write_text("".join(f"slot {number}\n" for number in range(options.tasks)))
     tasks = "".join(
         f"  task-{number}: {{goal: Do {number}, retries: 8}}\n" for number in range(options.tasks)
     )
     (place / "task-graph.yaml").write_text(
-        'version: 1\ndefaults: {agent: scripted, verify: "sh train/check.sh"}\n'
+        f"version: 1\ndefaults: {{agent: scripted, verify: {json.dumps(verify or 'sh train/check.sh')}}}\n"
         "agents:\n  scripted: {use: command, run: [sh, train/agent.sh]}\n" + f"tasks:\n{tasks}"
     )
     for key, value in (("user.name", "Bench"), ("user.email", "bench@example.com")):
