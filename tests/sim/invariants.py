@@ -347,6 +347,9 @@ class Invariants:
             at = self.repository.commits[at].parent or Commit("")
         if [tasks_of(each.message) for each in reversed(chain)] != [[name] for name in names]:
             self.violate("joint", f"{commit.id[:12]} has not one commit for each of {names}")
+        files = self.repository.files(commit.id)
+        if lost := [name for name in names if f"done/{name}" not in files]:
+            self.violate("joint", f"{commit.id[:12]} is said to have {lost[0]}, and has not its change")
         if chain[0].tree != commit.tree:
             self.violate("joint", f"{commit.id[:12]} is not what its tasks made")
 
