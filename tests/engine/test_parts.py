@@ -189,3 +189,40 @@ def test_a_change_that_moves_a_submodule_goes_back(scratch: Scratch, tmp_path: P
         {*MOVES} - {"added"}, "submodule"
     )
     assert {failure["why"]["fields"]["paths"][0] for failure in failures.values()} == {"libs/words"}
+
+
+@pytest.mark.parametrize("way", ["attributes", "autocrlf", "eol"])
+def test_files_are_written_again_when_the_line_ends_of_the_repository_change(
+    scratch: Scratch, way: str
+) -> None:
+    """Later runs showed the tree that the first one had made, in its form."""
+    scratch.write(words__txt="one\ntwo\n", **({"__gitattributes": "*.txt text\n"} if way == "eol" else {}))
+    cases = "grep -c \"$(printf '\\r')\" words.txt > $INTERLOCK_TASK_ID.out || true"
+    scratch.graph("  a: {goal: x}\n", cases, verify="test -s words.txt")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:a.out") == "0"
+    if way == "attributes":
+        info = scratch.root / ".git/info"
+        info.mkdir(exist_ok=True)
+        (info / "attributes").write_text("*.txt text eol=crlf\n")
+    else:
+        scratch.git("config", f"core.{way}", "true" if way == "autocrlf" else "crlf")
+    graph = scratch.root / "task-graph.yaml"
+    graph.write_text(graph.read_text() + "  b: {goal: x}\n")
+    scratch.git("commit", "-qam", "more")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:b.out") == "2"
+
+
+def test_content_of_lfs_that_came_after_a_run_is_shown(scratch: Scratch) -> None:
+    with_pointer(scratch, "cp big.bin $INTERLOCK_TASK_ID.txt; true", verify="test -s big.bin")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:t.txt") == POINTER.strip()
+    place = scratch.root / ".git/lfs/objects" / OID[:2] / OID[2:4] / OID
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT)
+    graph = scratch.root / "task-graph.yaml"
+    graph.write_text(graph.read_text() + "  u: {goal: u}\n")
+    scratch.git("commit", "-qam", "more")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:u.txt") == CONTENT.decode().strip()

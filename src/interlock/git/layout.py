@@ -5,6 +5,7 @@ is what our own git uses on the same files; it borrows the private one's objects
 """
 
 import contextlib
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -57,6 +58,16 @@ def write_git_dir(
     for name in ("shallow", "info/attributes"):
         if (source := place.common_dir / name).exists():
             (path / name).write_bytes(source.read_bytes())
+
+
+def form_of(place: Place) -> str:
+    """Return a digest of what decides how git writes the files of a tree, beside the tree itself."""
+    try:
+        attributes = (place.common_dir / "info" / "attributes").read_bytes()
+    except OSError:
+        attributes = b""
+    followed = sorted((key, place.settings[key]) for key in _FOLLOWED if key in place.settings)
+    return hashlib.sha256(repr(followed).encode(errors="replace") + attributes).hexdigest()
 
 
 def _config(place: Place, more: Mapping[str, str]) -> str:

@@ -33,10 +33,25 @@ async def pointers(git: Git, tree: str) -> list[str]:
     return [name.removeprefix(f"{tree}:") for name in names]
 
 
-async def fill(place: Place, files: Path, tree: str) -> list[str]:
-    """Put the content in place of the pointers among `files`; the paths that now have it."""
+async def fill(place: Place, files: Path, tree: str) -> tuple[list[str], list[str]]:
+    """Put the content in place of the pointers among `files`; the paths that now have it, and the others."""
     names = await pointers(place.git, tree)
-    return await asyncio.to_thread(_fill, place, files, names) if names else []
+    filled = await asyncio.to_thread(_fill, place, files, names) if names else []
+    return filled, [name for name in names if name not in {*filled}]
+
+
+def has_content(place: Place, files: Path, name: str) -> bool:
+    """Tell if there is content by now, as far as its size says, of a pointer among `files`."""
+    found = read_pointer(files / name)
+    if found is None:
+        return False
+    oid, size = found
+    places = [_stored(place, oid), *([place.work_tree / name] if place.work_tree else [])]
+    return any(path.is_file() and not path.is_symlink() and path.stat().st_size == size for path in places)
+
+
+def _stored(place: Place, oid: str) -> Path:
+    return place.common_dir / "lfs/objects" / oid[:2] / oid[2:4] / oid
 
 
 def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
@@ -47,8 +62,7 @@ def _fill(place: Place, files: Path, names: list[str]) -> list[str]:
         if found is None:
             continue
         oid, size = found
-        stored = place.common_dir / "lfs/objects" / oid[:2] / oid[2:4] / oid
-        if _is_link_of(stored, path, size):
+        if _is_link_of(_stored(place, oid), path, size):
             filled.append(name)
         elif place.work_tree and size <= left and _is_copy_of(place.work_tree, name, path, oid, size):
             left -= size

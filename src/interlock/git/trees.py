@@ -11,6 +11,8 @@
    tells a build that a file is gone. Their times are set again for each workspace, unless an overlay may be
    mounted over the tree: what that shows then is undefined, and its build would start again. Then there is a
    tree of its own for the next.
+6. A tree is used only while it has the form in which git would write its files now: after a change of the
+   attributes or line ends of the repository it is made again, and so it is when content of LFS has come.
 """
 
 import asyncio
@@ -27,7 +29,7 @@ from interlock.git import lfs
 from interlock.git.command import Difference, Git
 from interlock.git.errors import GitFailed
 from interlock.git.files import remove_tree
-from interlock.git.layout import write_git_dir
+from interlock.git.layout import form_of, write_git_dir
 from interlock.git.place import Place
 
 FAR = 500
@@ -51,6 +53,10 @@ class Pristine:
     tree: str
     filled: tuple[str, ...] = ()
     """Files that hold what git LFS keeps for them, and not the pointer that the tree has."""
+    form: str = ""
+    """The digest of what decides how git writes files: see `form_of`."""
+    pointers: tuple[str, ...] = ()
+    """Files of LFS whose content was not there."""
 
     @property
     def files(self) -> Path:
@@ -116,6 +122,8 @@ class Trees:
         """
         async with self._one_at_a_time:
             found = self._newest or await asyncio.to_thread(self._find)
+            if found and not await asyncio.to_thread(self._is_in_form, found):
+                found = None
             if found and self._is_new and not await asyncio.to_thread(self._renew, found):
                 found = None
             near = await self._compared(found, tree, timed=timed) if found else None
@@ -125,6 +133,10 @@ class Trees:
             self._users[user] = near.pristine.folder
             await asyncio.to_thread(self._tidy)
         return near
+
+    def _is_in_form(self, found: Pristine) -> bool:
+        """Rule 6."""
+        return found.form == form_of(self._place)
 
     def _renew(self, found: Pristine) -> bool:
         """Make all files of a tree new; False if it is in use."""
@@ -194,9 +206,17 @@ class Trees:
         for folder in reversed(list(self._all())):
             with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
                 noted = json.loads((folder / _NOTE).read_text())
-                found = Pristine(folder, str(noted["tree"]), tuple(noted["filled"]))
+                found = Pristine(
+                    folder,
+                    str(noted["tree"]),
+                    tuple(noted["filled"]),
+                    str(noted["form"]),
+                    tuple(noted["pointers"]),
+                )
                 if noted["objects"] != str(self._place.objects):
                     continue  # the repository was moved: git would search for objects at the old place
+                if any(lfs.has_content(self._place, found.files, name) for name in found.pointers):
+                    continue  # asked once for each process: what has the size may still be other content
                 self._lock(folder)
                 if (folder / _NOTE).exists():  # else it was removed before it was locked
                     return found
@@ -210,6 +230,8 @@ class Trees:
 
     async def _make(self, tree: str) -> Pristine:
         number = 1 + max((int(folder.name) for folder in self._all()), default=0)
+        # Read before git reads it: a change meanwhile makes one tree too many, and none with another form.
+        form = form_of(self._place)
         fresh = Pristine(self._home / f"{number}-{uuid.uuid4().hex[:8]}", tree)
         fresh.files.mkdir(parents=True)
         self._lock(fresh.folder)
@@ -219,10 +241,10 @@ class Trees:
             git = Git(fresh.git_dir, fresh.files, variables=_IN_PARALLEL)
             await git.run("read-tree", "--reset", "-u", tree)
             await self._age(fresh)
-            filled = await lfs.fill(self._place, fresh.files, tree)
-            note = {"tree": tree, "filled": filled, "objects": borrows[0]}
+            filled, left = await lfs.fill(self._place, fresh.files, tree)
+            note = {"tree": tree, "filled": filled, "objects": borrows[0], "form": form, "pointers": left}
             (fresh.folder / _NOTE).write_text(json.dumps(note))
-            made = Pristine(self._home / str(number), tree, tuple(filled))
+            made = Pristine(self._home / str(number), tree, tuple(filled), form, tuple(left))
             fresh.folder.rename(made.folder)
         except BaseException:
             os.close(self._locks.pop(fresh.folder))
