@@ -106,3 +106,33 @@ def test_an_upstream_that_does_not_fit_is_said_and_the_run_goes_on(
     assert said.count("continuing with the local main") == 1
     assert "b.txt" in files(scratch)
     assert "bad.txt" not in files(scratch)
+
+
+REPAIR = "sed -i s/BROKEN/good/ theirs.txt 2>/dev/null; ! grep -rq BROKEN --include=*.txt ."
+
+
+def test_a_merge_that_a_check_repaired_does_not_land(scratch: Scratch) -> None:
+    """What was tested was the repaired tree, and the broken one landed."""
+    scratch.graph("  a: {goal: x}\n", verify=f"'{REPAIR}'")
+    colleague = colleague_of(scratch)
+    scratch.interlock("run")
+    colleague.push(theirs__txt="BROKEN\n")
+    graph = scratch.root / "task-graph.yaml"
+    graph.write_text(graph.read_text() + "  b: {goal: x}\n")
+    scratch.commit("more")
+    said = scratch.interlock("run")
+    assert f"merge cleanly, but `{REPAIR}` edits theirs.txt of the result" in said
+    assert {"a.txt", "b.txt"} <= files(scratch)
+    assert "theirs.txt" not in files(scratch)
+
+
+def test_a_check_that_edits_the_same_file_on_main_is_no_reason_against_a_merge(scratch: Scratch) -> None:
+    scratch.write(both__txt="1\n2\n3\n4\n5\n")
+    scratch.graph("  a: {goal: x}\n", "sed -i s/1/ours/ both.txt", verify="echo >> both.txt")
+    colleague = colleague_of(scratch)
+    scratch.interlock("run", code=None)
+    scratch.write(both__txt="ours\n2\n3\n4\n5\n")
+    scratch.git("add", "-A")
+    scratch.git("commit", "-q", "--allow-empty", "-m", "mine")
+    colleague.push(both__txt="1\n2\n3\n4\ntheirs\n")
+    assert "merged origin/main into main as" in scratch.interlock("run", code=None)

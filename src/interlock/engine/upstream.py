@@ -67,7 +67,9 @@ class Upstream:
             name = f"upstream/{found.theirs[:12]}"
         tasks = (task.spec for task in all_tasks(self._ledger.state))
         tree, inputs = step.tree or found.main.tree, all_inputs(tasks)
-        order = CheckOrder(name, tree, step.commands, step.timeout_seconds, {}, inputs=inputs)
+        order = CheckOrder(
+            name, tree, step.commands, step.timeout_seconds, {}, inputs=inputs, changed=found.changed
+        )
         return await self._env.checker.check(order)
 
     async def _land(self, found: Divergence, tree: Tree) -> Reason | None:
@@ -85,10 +87,9 @@ class Upstream:
 
     def _tell_refused(self, found: Divergence, step: RefuseMerge) -> None:
         paths = ", ".join(step.conflicts[:3])
+        how = f"edits {', '.join(step.edited[:3])} of" if step.edited else "fails on"
         why = (
-            f"merge cleanly, but `{step.failed}` fails on the result"
-            if step.failed
-            else f"conflict in {paths}"
+            f"merge cleanly, but `{step.failed}` {how} the result" if step.failed else f"conflict in {paths}"
         )
         branch = found.main.branch
         self._tell(

@@ -79,6 +79,8 @@ class Divergence:
     theirs: Commit
     merge: Merge
     """The merge of both, or the paths that conflict."""
+    changed: tuple[str, ...] = ()
+    """Paths in which the merge differs from either side."""
 
 
 Resolve = Callable[[Merge], Awaitable[Merge]]

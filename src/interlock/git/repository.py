@@ -85,15 +85,17 @@ class GitRepository:
         return merges
 
     async def divergence(self) -> Divergence | None:
-        found = await upstream.diverged(self.place)
-        if found is None:
+        diverged = await upstream.diverged(self.place)
+        if diverged is None:
             return None
-        name, theirs = found
+        name, theirs = diverged
         main = await self.tip()
         said = await self._merge_tree(main.commit, theirs)
         clean = said.code != _CONFLICTS
         merge = Merge(tree_of(said)) if clean else await conflict_of(self._git, said)
-        return Divergence(name, main, theirs, merge)
+        sides = (main.commit, theirs) if merge.tree else ()
+        found = [each.name for side in sides for each in await self._git.changes(side, merge.tree or "")]
+        return Divergence(name, main, theirs, merge, tuple(dict.fromkeys(found)))
 
     async def commit(self, tree: Tree, parent: Commit, message: str, *merged: Commit) -> Commit:
         return Commit(await self._commit(tree, [parent, *merged], message))

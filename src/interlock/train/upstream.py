@@ -3,7 +3,9 @@
 1. What landed stays reachable, so a diverged upstream is merged and nothing is rebased.
 2. The merge goes through the same gate as a change: the checks of all tasks pass on the merged tree, or what
    fails there is known to fail on main.
-3. Where they conflict, or a check fails, main stays as it is. The same two commits are not tried again.
+3. A check that passes after it edited a file of the merge has tested other files than those that would land,
+   so it fails, unless it edits that file on main too.
+4. Where they conflict, or a check fails, main stays as it is. The same two commits are not tried again.
 """
 
 from collections.abc import Sequence
@@ -46,6 +48,8 @@ class RefuseMerge:
     conflicts: tuple[str, ...] = ()
     failed: str = ""
     """The check that fails on the merged tree."""
+    edited: tuple[str, ...] = ()
+    """The files of the merge that this check edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +72,8 @@ def merge_step(
     commands = tuple(dict.fromkeys(command for spec in specs for command in spec.verify))
     if not commands:
         # The tasks that had checks may have been removed after their checks ran on the merge.
-        failed = next((check.command for check in merge.merged or () if not check.passed), "")
-        return RefuseMerge(failed=failed) if failed else LandMerge(tree)
+        red = next((check.command for check in merge.merged or () if not check.passed), "")
+        return RefuseMerge(failed=red) if red else LandMerge(tree)
     seconds = max(spec.check_seconds for spec in specs)
     if merge.merged is None:
         return CheckMerge(commands, seconds, tree)
@@ -77,10 +81,13 @@ def merge_step(
     verdict = judge(merge.merged, replace(specs[0], done_when=()), base, {})
     if verdict.unknown and merge.on_main is None:
         return CheckMerge(verdict.unknown, seconds, None)
-    failed = next((check.command for check in (*verdict.red, *verdict.blocked)), "")
-    return RefuseMerge(failed=failed) if failed else LandMerge(tree)
+    failed = next(iter((*verdict.red, *verdict.blocked)), None)
+    return RefuseMerge(failed=failed.command, edited=failed.edited) if failed else LandMerge(tree)
 
 
 def with_checks(merge: UpstreamMerge, step: CheckMerge, results: Sequence[CheckResult]) -> UpstreamMerge:
     """Return the merge with the results of a step."""
-    return replace(merge, merged=tuple(results)) if step.tree else replace(merge, on_main=tuple(results))
+    if step.tree:
+        return replace(merge, merged=tuple(results))
+    on_main = (replace(result, edited=(), rewrites=result.edited) for result in results)
+    return replace(merge, on_main=tuple(on_main))
