@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,57 @@ def test_a_clean_clone_verifies_twenty_landings(twenty: Scratch, clone: Clone) -
     assert "as the log says" not in said
     assert not (clone.root / ".git/interlock").exists()
     assert twenty.interlock("verify", "main~20..main").count("as the log says") == 20
+
+
+def test_a_range_without_commits_is_not_good(clone: Clone) -> None:
+    """It said that 0 commits are good, with exit code 0."""
+    for range_ in ("main..main~2", "main..main", "^main"):
+        said = clone.verify(range_, code=2)
+        assert "nothing was verified" in said
+        assert "good" not in said
+
+
+def test_the_real_commits_are_verified_whatever_the_repository_puts_in_their_place(clone: Clone) -> None:
+    """A graft hid a commit without a statement, and so did a replaced commit and a shallow file."""
+    bad, above = clone.git("rev-parse", "main~3"), clone.git("rev-parse", "main~2")
+    below = clone.git("rev-parse", "main~4")
+    clone.git("notes", "--ref=interlock", "remove", bad)
+    graft = clone.root / ".git/info/grafts"
+    graft.parent.mkdir(exist_ok=True)
+    graft.write_text(f"{above} {below}\n")
+    assert bad not in clone.git("rev-list", "main"), "git itself believes it"
+    assert clone.problems("main~6..main") == {bad: "missing"}
+    graft.unlink()
+    clone.git("replace", "--graft", above, below)
+    assert bad not in clone.git("rev-list", "main")
+    assert clone.problems("main~6..main") == {bad: "missing"}
+    clone.git("replace", "-d", above)
+    (clone.root / ".git/shallow").write_text(f"{above}\n")
+    assert bad not in clone.git("rev-list", "main")
+    assert clone.problems(f"{below}..main") == {bad: "missing"}
+
+
+def test_a_commit_that_is_not_there_is_no_end_of_the_history(clone: Clone, tmp_path: Path) -> None:
+    """In a clone that is really shallow."""
+    shallow = tmp_path / "shallow"
+    clone.git("clone", "-q", "--depth=3", f"file://{clone.root}", str(shallow))
+    clone.root = shallow
+    clone.git("fetch", "-q", "origin", "refs/notes/interlock:refs/notes/interlock")
+    assert "2 commits, 2 good" in clone.verify("main~2..main")
+    assert "git fetch --unshallow" in clone.verify("main~10..main", code=7)
+
+
+def test_an_object_with_another_content_than_its_name_says_is_named(clone: Clone) -> None:
+    one, other = clone.git("rev-parse", "main~1"), clone.git("rev-parse", "main")
+    content = clone.git("cat-file", "commit", one).encode() + b"\nforged\n"
+    path = clone.root / ".git/objects" / other[:2] / other[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_bytes(zlib.compress(b"commit %d\0" % len(content) + content))
+    for pack in (clone.root / ".git/objects/pack").glob("*"):
+        pack.rename(pack.with_name(f"{pack.name}.away"))
+    said = clone.verify("main", code=7)
+    assert "is not the commit of this name" in said
 
 
 def test_each_problem_is_named_with_its_commit(clone: Clone) -> None:

@@ -22,8 +22,32 @@ from interlock.train import proof
 from interlock.train.proof import CommitOnBranch, Flaw, Judged, Opened, Part
 from interlock.train.statement import Known, Statement, signed_bytes
 
+EXAMPLE = "for example: interlock verify main~20..main"
 _AT_ONCE = 4
 """The most programs that check a signature at the same time."""
+_AS_WRITTEN = {
+    "GIT_SHALLOW_FILE": "",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.commitGraph",
+    "GIT_CONFIG_VALUE_0": "false",
+}
+"""The parents of a commit are those that it names itself. Grafts and replaced objects never count."""
+
+
+class CutOff(EnvironmentProblem):
+    """The commits end where the clone is shallow."""
+
+    code = "shallow"
+    hint = "git fetch --unshallow"
+    retryable = False
+
+
+class Damaged(EnvironmentProblem):
+    """An object of the repository is not what its id says."""
+
+    code = "damaged-object"
+    hint = "git fsck"
+    retryable = False
 
 
 class NoStatements(EnvironmentProblem):
@@ -50,13 +74,16 @@ class Means:
 
 async def verify(means: Means, revision: str) -> list[Judged]:
     """Judge the commits of a range along first parents, or one commit; the newest first."""
-    git = means.place.git
-    commits = await _commits(git, revision)
+    git = means.place.git.having(**_AS_WRITTEN)
+    commits = await _commits(means.place, git, revision)
     notes = await read_notes(git, commits)
     if not notes and not (await git.names(REF))[0]:
         raise NoStatements(f"there are no statements here ({REF})")
     contents = await git.objects(commits)
-    user = replace(git, as_user=True)
+    for commit, (kind, content) in zip(commits, contents, strict=True):
+        if means.place.object_id(kind.decode(), content) != commit:
+            raise Damaged(f"the object {commit} is not the commit of this name")
+    user = replace(means.place.git, as_user=True)
     signing = await read_signing(user, means.place.work_tree or means.place.common_dir)
     turns = asyncio.Semaphore(_AT_ONCE)
     state = await load_state(means.store) if means.store else None
@@ -72,12 +99,16 @@ async def verify(means: Means, revision: str) -> list[Judged]:
     return list(await asyncio.gather(*(judged(commit, content) for commit, (_, content) in pairs)))
 
 
-async def _commits(git: Git, revision: str) -> list[Commit]:
+async def _commits(place: Place, git: Git, revision: str) -> list[Commit]:
     most = () if ".." in revision else ("--max-count=1",)
     words = ("rev-list", "--first-parent", *most, "--end-of-options", revision, "--")
     said = await git.run(*words, ok=(0, 128, 129))
+    if said.code and (place.common_dir / "shallow").exists():
+        raise CutOff(f"{revision!r} goes back to before the history that this clone has")
     if said.code:
-        raise UsageError(f"{revision!r} names no commit here", "for example: interlock verify main~20..main")
+        raise UsageError(f"{revision!r} names no commit here", EXAMPLE)
+    if not said.line:
+        raise UsageError(f"{revision!r} holds no commits: nothing was verified", EXAMPLE)
     return [Commit(line) for line in said.line.split()]
 
 
