@@ -220,6 +220,30 @@ def test_a_repository_that_cannot_push_is_refused_before_an_agent_starts(
     assert scratch.facts() == []
 
 
+def test_a_remote_that_is_pushed_elsewhere_is_refused(scratch: Scratch) -> None:
+    """The commit that was expected was read from the one repository, and pushed to the other."""
+    remote = published(scratch, "  a: {goal: x}\n")
+    other = remote.bare.with_name("other.git")
+    scratch.git("clone", "-q", "--bare", str(remote.bare), str(other))
+    before = remote.git("rev-parse", "main")
+    fix = "git config --unset-all remote.origin.pushurl"
+    for address, says in (
+        (str(other), "origin is fetched from one repository and pushed to another"),
+        (str(remote.bare), "origin is pushed to 2 addresses"),
+    ):
+        scratch.git("config", "--add", "remote.origin.pushurl", address)
+        for command in ("run", "doctor"):
+            said = scratch.interlock(command, code=None)
+            assert says in said
+            assert fix in said
+    assert scratch.git("-C", str(other), "rev-parse", "main") == before == remote.git("rev-parse", "main")
+    # Another address of the same repository, as with https to read and ssh to push.
+    scratch.git("config", "--unset-all", "remote.origin.pushurl")
+    scratch.git("config", "remote.origin.pushurl", f"file://{remote.bare}")
+    scratch.interlock("run")
+    assert remote.git("show", "main:a.txt") == "a"
+
+
 @pytest.mark.parametrize(
     "address",
     [

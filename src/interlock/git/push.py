@@ -6,10 +6,13 @@ Rules:
 2. The remote and its credentials are the user's, from the branch's own configuration. Nothing asks: git,
    ssh and credential helpers get no terminal and no window.
 3. No hook of the user runs. A `pre-push` hook often runs the project's code, which agents change.
-4. After a failed push, the refs of the remote say what happened. The text of an error does not.
+4. What is read from the remote and what is pushed must be the same repository: a remote with several
+   addresses to push to, or with one of another repository, is refused.
+5. After a failed push, the refs of the remote say what happened. The text of an error does not.
 """
 
 import os
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,6 +24,7 @@ from interlock.git.place import Place
 from interlock.git.upstream import (
     LOGIN,
     Upstream,
+    addresses,
     as_user,
     behind_and_ahead,
     fetch,
@@ -35,6 +39,8 @@ _OWN_KEPT = 100
 """The last commits of a branch of Interlock's own that are remembered as pushed from here."""
 _LINE_CHARS = 300
 _FETCHED = "refs/interlock/fetched-notes"
+_SSH = re.compile(r"(?:[^@/:]+@)?([^/:]+):(.+)")
+"""An address as ssh has it: a host, a colon and a path."""
 _WORDS = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
 
 
@@ -79,7 +85,31 @@ async def required_upstream(place: Place) -> Upstream:
             f"{place.branch} follows no branch of a remote, so there is nowhere to push to",
             f"git push -u origin {place.branch}",
         )
+    await _refuse_other_address(place, upstream)
     return upstream
+
+
+async def _refuse_other_address(place: Place, upstream: Upstream) -> None:
+    """Rule 4. One repository may have two addresses: to read by https, and to push by ssh."""
+    fetched, pushed = await addresses(place, upstream)
+    if len(pushed) > 1:
+        text = f"{upstream.remote} is pushed to {len(pushed)} addresses: one may take what another refuses"
+    elif fetched[:1] != pushed[:1] and _repository(place, fetched[0]) != _repository(place, pushed[0]):
+        text = f"{upstream.remote} is fetched from one repository and pushed to another"
+    else:
+        return
+    raise CannotPush(text, f"git config --unset-all remote.{upstream.remote}.pushurl")
+
+
+def _repository(place: Place, address: str) -> str:
+    """Return the host and the path of an address, without what differs from one protocol to another."""
+    scheme, is_url, rest = address.partition("://")
+    if not is_url and (there := _SSH.fullmatch(address)):
+        rest = f"{there[1]}/{there[2]}"
+    elif not is_url or scheme == "file":
+        return str((place.common_dir.parent / (rest or address)).resolve()).removesuffix("/.git")
+    host, _, path = rest.rpartition("@")[2].partition("/")
+    return f"{host.partition(':')[0].lower()}/{path.strip('/').removesuffix('.git')}"
 
 
 async def push_landing(place: Place, landing: Landing) -> Push:
@@ -98,10 +128,9 @@ async def push_branch(place: Place, landing: Landing, branch: str) -> Push:
     await _refuse_unsafe(place, landing)
     upstream = await required_upstream(place)
     ref, name = f"refs/heads/{branch}", f"{upstream.remote}/{branch}"
+    _, (address, *_) = await addresses(place, upstream)  # the lease is about what is pushed to
     try:
-        said = await _user(place).run(
-            "ls-remote", "--end-of-options", upstream.remote, ref, timeout=_LOOK_SECONDS
-        )
+        said = await _user(place).run("ls-remote", "--end-of-options", address, ref, timeout=_LOOK_SECONDS)
     except GitFailed as failed:
         said_safely = await without_logins(place, upstream, failed.said)
         return Push(PushOutcome.UNREACHABLE, name, last_words(said_safely))
@@ -201,7 +230,7 @@ async def _push(place: Place, upstream: Upstream, refspec: str, *words: str) -> 
 
 
 async def _judged(place: Place, upstream: Upstream, landing: Landing, text: str) -> Push:
-    """Find out why a push failed (rule 4)."""
+    """Find out why a push failed (rule 5)."""
     if problem := await fetch(place, upstream):
         return Push(PushOutcome.UNREACHABLE, upstream.name, problem)
     said = await place.git.run("merge-base", "--is-ancestor", landing.new, upstream.ref, ok=(0, 1))

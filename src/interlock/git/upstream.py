@@ -118,15 +118,21 @@ async def fetch(place: Place, upstream: Upstream) -> str:
     return ""
 
 
+async def addresses(place: Place, upstream: Upstream) -> tuple[list[str], list[str]]:
+    """Return where git fetches the remote of an upstream from, and where it pushes to."""
+    name = upstream.remote
+    fetched = await _lines(place, "remote", "get-url", "--all", name)
+    return fetched or [name], await _lines(place, "remote", "get-url", "--push", "--all", name) or [name]
+
+
 async def without_logins(place: Place, upstream: Upstream, said: str) -> str:
     """Return what git printed without users, passwords and tokens in the addresses of the remote.
 
     git itself leaves out only a user and a password that it can parse.
     """
     name = upstream.remote
-    asked = (("remote", "get-url", "--all", name), ("remote", "get-url", "--push", "--all", name))
     written = ("config", "--get-regexp", r"^remote\..*\.(push)?url$")
-    lines = [line for words in asked for line in (await _lines(place, *words))]
+    lines = [line for several in await addresses(place, upstream) for line in several]
     lines += [line.partition(" ")[2] for line in await _lines(place, *written)]
     for address in sorted({*lines, name}, key=len, reverse=True):
         if "://" in address:
