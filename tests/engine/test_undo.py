@@ -100,6 +100,30 @@ def test_a_task_that_was_retried_is_not_marked_as_landed_by_the_undo_of_its_undo
     assert scratch.git("show", "main:a.txt") != "1"
 
 
+def test_the_undo_of_a_task_that_has_landed_again_is_not_undone(scratch: Scratch) -> None:
+    """It took away a file that the second change had kept, and built on."""
+    agent = "if test $INTERLOCK_ATTEMPT = 1; then git rm -q old.txt; fi; echo $INTERLOCK_ATTEMPT > a.txt"
+    scratch.write(old__txt="old\n")
+    scratch.graph("  a: {goal: x}\n", agent)
+    scratch.interlock("run")
+    assert "old.txt" not in files(scratch)
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)
+    scratch.interlock("retry", "a")
+    scratch.interlock("run")
+    again = scratch.git("rev-parse", "main")
+    assert {"a.txt", "old.txt"} <= files(scratch)
+    for more in ((), ("--include-later",)):
+        said = scratch.interlock("undo", "undo-a", "--yes", *more, code=2)
+        assert f"a has landed again since undo-a (as {again[:12]})" in said
+        assert "interlock undo a" in said
+    scratch.interlock("run")
+    assert scratch.git("rev-parse", "main") == again
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)
+    assert "a.txt" not in files(scratch)
+
+
 def test_an_undo_that_later_changes_are_in_the_way_of_names_them_and_can_include_them(
     scratch: Scratch,
 ) -> None:

@@ -25,7 +25,7 @@ from interlock.model.leases import variables
 from interlock.model.outcome import CheckResult, Tip
 from interlock.model.step import FindCulprit
 from interlock.model.task import Commit, Reverted, TaskId, Tree, all_inputs
-from interlock.train.undo import changes_of, undoing
+from interlock.train.undo import changes_of, landed_again, undoing
 from interlock.verify.protocol import CheckOrder
 
 MOST_COMMITS = 1_000
@@ -173,6 +173,8 @@ def _revert_facts(
     """Return the facts of the revert; none if a person has to decide."""
     may_revert = is_ours or (state.run is not None and state.run.on_red_main == "revert")
     if plan is None or not plan.revert.commit or not may_revert or undoing(state, plan.undoes):
+        return []
+    if landed_again(state, plan.undoes):
         return []
     red = state.checks.baselines.get(step.command)
     result = red.result if red else CheckResult(step.command, 1)

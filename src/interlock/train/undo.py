@@ -8,7 +8,9 @@ Rules:
 3. Once it is on main, the tasks that it undoes are not done any more. What a person undid waits for
    `interlock retry`; what made main red starts again, with the output of the check.
 4. If such a change is undone itself, the tasks that it undid are done again, unless they have new work.
-5. Tasks that need an undone task wait again, also those whose work is finished (`events.red_main`).
+5. It is not undone where one of these tasks has landed again since: that would bring its first change back
+   on top of the second, and take away what this one was built on.
+6. Tasks that need an undone task wait again, also those whose work is finished (`events.red_main`).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -159,6 +161,18 @@ def back_on_main(state: State, name: TaskId) -> list[Reverted]:
     """Return what is done again once this task, which undoes others, is undone itself (rule 4)."""
     undo = _known(state, name).change.undo
     return [each for each in (undo.undoes if undo else ()) if _is_as_it_was(state.tasks.get(each.task), each)]
+
+
+def landed_again(state: State, undoes: Iterable[Reverted]) -> list[Reverted]:
+    """Return the later landings of the tasks that these undid, where they undo others themselves (rule 5)."""
+    found = list[Reverted]()
+    for each in undoes:
+        undo = _known(state, each.task).change.undo if each.task else None
+        for was in undo.undoes if undo else ():
+            now = landing(state, was.task) if was.task else None
+            if now and now.change != was.change:
+                found.append(now)
+    return found
 
 
 def _is_as_it_was(task: TaskState | None, each: Reverted) -> bool:

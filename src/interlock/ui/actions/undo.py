@@ -10,7 +10,7 @@ from interlock.events.state import State
 from interlock.git.reverting import GitReverts
 from interlock.model.errors import UsageError
 from interlock.model.task import Commit, Reverted, TaskId
-from interlock.train.undo import changes_of, landing, landings, undoing
+from interlock.train.undo import changes_of, landed_again, landing, landings, undoing
 from interlock.ui.queries.tasks import find
 from interlock.ui.words.undoing import in_the_way_lines
 
@@ -27,6 +27,7 @@ async def undo_plan(
     """Find out what undoing these tasks and commits means, and where main is. Changes nothing."""
     found = [await _wanted(project, state, name) for name in dict.fromkeys(names)]
     wanted = list(dict.fromkeys(each for several in found for each in several))
+    _refuse_landed_again(state, wanted)
     main = (await project.repository.tip()).commit
     plan = await plan_undo(GitReverts(project.place), state, main, wanted, include_later=include_later)
     if under_way := undoing(state, plan.undoes):
@@ -34,12 +35,24 @@ async def undo_plan(
         raise UsageError(
             f"{name} undoes that already and is {under_way.stage.value}", f"interlock show {name}"
         )
+    _refuse_landed_again(state, plan.undoes)
     if plan.revert.blocked_at:
         said, hint = in_the_way_lines(plan, names)
         raise UsageError(said, hint)
     if not plan.revert.commit:
         raise UsageError("nothing of that is on main any more", "git log --stat")
     return plan, main
+
+
+def _refuse_landed_again(state: State, undoes: Sequence[Reverted]) -> None:
+    if later := landed_again(state, undoes):
+        name = later[0].task
+        undone = ", ".join(each.task for each in undoes if landed_again(state, [each]))
+        raise UsageError(
+            f"{name} has landed again since {undone} (as {later[0].change[:12]}): to undo {undone} "
+            "would bring its first change back on top of the second",
+            f"interlock undo {name}",
+        )
 
 
 async def undo(project: "Project", state: State, plan: UndoPlan, main: Commit, actor: str) -> TaskId:
