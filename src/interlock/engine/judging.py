@@ -176,7 +176,9 @@ EDITED = "Run that command, and keep the files as it leaves them: what it tests 
 
 
 def _told(red: CheckResult) -> str:
-    what = f"`{red.command}` {refusal(red, in_full=True)}\n" if _is_compared(red) else ""
+    # The names of tests and files, and the lines of its output, are an agent's own words.
+    found = refusal(red, in_full=True) if _is_compared(red) else ""
+    what = quoted(f"What `{red.command}` is refused for", found, FEEDBACK_CHARS, "start")
     what += EDITED if red.edited else ""
     # For one that hung the time is given: the next attempt shall not wait for it.
     hung = f", which {red.how}" if red.usual_seconds else ""

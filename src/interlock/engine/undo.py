@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from interlock.engine.quote import quoted
 from interlock.events import facts as f
 from interlock.events.state import State
 from interlock.git.reverting import LineCommit, Revert, Reverts
@@ -11,6 +12,7 @@ from interlock.model.outcome import CheckResult
 from interlock.model.task import Commit, Reverted
 from interlock.train.undo import changes_of, is_joint, undo_facts, undo_task, with_landed_dependents
 
+FEEDBACK_CHARS = 4_000
 NEAR = 1_000
 """Most of what is undone is among so many of the newest commits of main; else all of it is listed."""
 
@@ -71,7 +73,9 @@ def facts_of(
     `red` is the check that fails on main, where the tasks that are undone are to start again because of it.
     """
     task = undo_task(state, plan.undoes, plan.wanted[0])
-    made, why = plan.revert, (red.command, red.tail) if red else ("", "")
+    made, why = plan.revert, ("", "")
+    if red:  # the next agent reads it, and others may have written it
+        why = (red.command, quoted(f"Output of `{red.command}` on main", red.tail, FEEDBACK_CHARS))
     prepared = f.RevertPrepared(task.id, main, made.commit, made.touched, plan.undoes, red is not None, *why)
     return undo_facts(task, prepared, who)
 
