@@ -124,6 +124,26 @@ def test_the_undo_of_a_task_that_has_landed_again_is_not_undone(scratch: Scratch
     assert "a.txt" not in files(scratch)
 
 
+def test_an_undo_of_an_undo_is_given_up_if_the_task_lands_again_before_it(scratch: Scratch) -> None:
+    gate = scratch.gates / "gate"
+    agent = "if test $INTERLOCK_ATTEMPT = 1; then git rm -q old.txt; fi; echo $INTERLOCK_ATTEMPT > a.txt"
+    waits = f"grep -q 1 a.txt || ! test -e a.txt || {{ {WAIT.format(gate=gate)}; }}\n"
+    scratch.write(old__txt="old\n", check__sh=waits)
+    scratch.graph("  a: {goal: x}\n", agent, verify="sh check.sh")
+    scratch.interlock("run")
+    scratch.interlock("undo", "a", "--yes")
+    scratch.interlock("run", code=1)
+    scratch.interlock("retry", "a")
+    run = scratch.start("run")
+    run.wait_for_line("a: change made in")
+    scratch.interlock("undo", "undo-a", "--yes")
+    gate.touch()
+    assert run.wait() == 1, run.output
+    assert "a landed again after this was begun" in run.output
+    assert {"a.txt", "old.txt"} <= files(scratch)
+    assert scratch.states() == {"a": "done", "undo-a": "done", "undo-undo-a": "failed"}
+
+
 def test_an_undo_that_later_changes_are_in_the_way_of_names_them_and_can_include_them(
     scratch: Scratch,
 ) -> None:

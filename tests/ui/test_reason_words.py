@@ -242,6 +242,10 @@ SENTENCES: list[tuple[Reason, str]] = [
         "it moved the submodule libs/a; only a person may do that, "
         "because an agent cannot publish commits of a submodule",
     ),
+    (
+        of(Why.LANDED_AGAIN, tasks=("a",)),
+        "a landed again after this was begun: it would bring the first change back on top of the second",
+    ),
     (of(Why.EXITED, exit_code=3, text="no"), 'the agent exited with status 3: "no"'),
     (of(Why.ENDED_SILENTLY, signal=9), "the agent was killed by signal 9 without saying how it went"),
     (of(Why.ENDED_BADLY, exit_code=1), "the agent exited with status 1 with an error"),

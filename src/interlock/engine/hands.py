@@ -30,6 +30,7 @@ from interlock.engine.screen import screened
 from interlock.engine.together import with_pair
 from interlock.engine.turn import Turn
 from interlock.engine.unchanged import judged, question, unchanged
+from interlock.engine.undo import superseded
 from interlock.events import facts as f
 from interlock.events.state import TaskState
 from interlock.events.task_parts import Candidate, Work
@@ -203,6 +204,8 @@ async def check(env: Env, turn: Turn) -> Sequence[f.Fact]:
     """Build the change on top of main in memory, and run the checks on exactly that tree."""
     if turn.together:
         return await check_together(env, turn)
+    if given_up := superseded(turn):
+        return [given_up]
     made = _there(turn.task.change.work)
     if made.commit == made.base:
         return [await _check_main(env, turn, made, on_main=False)]

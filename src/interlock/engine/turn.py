@@ -15,7 +15,8 @@ from interlock.model.claim import Claim
 from interlock.model.lesson import Lesson
 from interlock.model.outcome import CheckKey, CheckResult, Tip
 from interlock.model.pace import HangLimits, Pace, pace_of
-from interlock.model.task import Agent, Commit, Task, TaskId, Tree
+from interlock.model.task import Agent, Commit, Reverted, Task, TaskId, Tree
+from interlock.train.undo import landed_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,10 @@ class KnownChecks:
     def on_main_last(self, command: str) -> CheckResult | None:
         """The last result of a check on main, on any tree."""
         return last_on_main(self.ledger.state, self.task, command)
+
+    def landed_again(self, undoes: Sequence[Reverted]) -> list[Reverted]:
+        """See `train.undo.landed_again`."""
+        return landed_again(self.ledger.state, undoes)
 
     def canary(self) -> CanaryResult | None:
         """The known result of the project's checks on code that was broken on purpose."""

@@ -4,11 +4,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from interlock.engine.quote import quoted
+from interlock.engine.turn import Turn
 from interlock.events import facts as f
 from interlock.events.state import State
 from interlock.git.reverting import LineCommit, Revert, Reverts
 from interlock.model.errors import UsageError
-from interlock.model.outcome import CheckResult
+from interlock.model.failure import fingerprint
+from interlock.model.outcome import CheckResult, ErrorClass
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Commit, Reverted
 from interlock.train.undo import changes_of, is_joint, undo_facts, undo_task, with_landed_dependents
 
@@ -78,6 +81,21 @@ def facts_of(
         why = (red.command, quoted(f"Output of `{red.command}` on main", red.tail, FEEDBACK_CHARS))
     prepared = f.RevertPrepared(task.id, main, made.commit, made.touched, plan.undoes, red is not None, *why)
     return undo_facts(task, prepared, who)
+
+
+def superseded(turn: Turn) -> f.PhaseFailed | None:
+    """Build the fact that gives up the undo of an undo, if a task has landed again since it was begun."""
+    undo = turn.task.change.undo
+    later = turn.checks.landed_again(undo.undoes) if undo else ()
+    if not later:
+        return None
+    why = Reason(Why.LANDED_AGAIN, {"tasks": tuple(each.task for each in later)})
+    return f.PhaseFailed(
+        *turn.key,
+        error=ErrorClass.CONFLICT,
+        why=why,
+        fingerprint=fingerprint(ErrorClass.CONFLICT, "landed again", str(later)),
+    )
 
 
 def _with_dependents(state: State, wanted: Iterable[Reverted]) -> dict[Commit, Reverted]:

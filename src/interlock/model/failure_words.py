@@ -184,6 +184,10 @@ _WORDS: Mapping[str, Words] = {
         f"it moved the submodule {', '.join(why.names('paths'))}; only a person may do that, "
         "because an agent cannot publish commits of a submodule"
     ),
+    Why.LANDED_AGAIN: lambda why, _: (
+        f"{', '.join(why.tasks)} landed again after this was begun: "
+        "it would bring the first change back on top of the second"
+    ),
     Why.EXITED: _exited,
     Why.ENDED_SILENTLY: lambda why, _: f"{_exited(why, '')} without saying how it went",
     Why.ENDED_BADLY: lambda why, _: f"{_exited(why, '')} with an error",

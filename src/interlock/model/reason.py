@@ -112,6 +112,7 @@ class Why(StrEnum):
     NONE_LANDS = "none-lands"
     RESERVED = "reserved"
     SUBMODULE = "submodule"
+    LANDED_AGAIN = "landed-again"
     EXITED = "exited"
     ENDED_SILENTLY = "ended-silently"
     ENDED_BADLY = "ended-badly"
