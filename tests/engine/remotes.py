@@ -62,7 +62,9 @@ class Remote:
 
     def assert_nothing_is_lost_or_untested(self, scratch: Scratch) -> None:
         """Each first parent on main is a person's or was tested there, and none was taken away."""
-        passed = {row["fact"]["commit"]: row["fact"] for row in scratch.facts("CandidatePassed")}
+        passed = {
+            row["fact"]["commit"]: row["fact"] for row in scratch.facts("CandidatePassed", "CandidateJoined")
+        }
         line = self.line()
         for before, commit in zip(["", *line], line, strict=False):
             if commit not in self.theirs:
