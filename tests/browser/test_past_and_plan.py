@@ -104,7 +104,7 @@ def test_a_moment_that_is_not_there_is_said_and_the_present_shown(
     page.see("No such moment")
     page.see("there is no fact 9999999")
     page.button("Close").click()
-    page.page.locator(".past").wait_for(state="detached")
+    page.page.locator(".replay").wait_for(state="detached")
     assert "tax" in on_board(page)
 
 

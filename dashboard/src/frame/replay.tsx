@@ -33,7 +33,7 @@ export function ReplayLine({ path }: { path: string }) {
   if (at !== null) return <Scrubber at={at} ofNow={OF_NOW.includes(path)} />
   if (!missing) return null
   return (
-    <div className="past" role="status">
+    <div className="replay" role="status">
       <b className="semi nw">No such moment</b>
       <span className="cut sp">{missing}</span>
       <Button onPress={() => void showMoment(null)}>Close</Button>
@@ -55,7 +55,7 @@ function Scrubber({ at, ofNow }: { at: number; ofNow: boolean }) {
   })
   const day = clock(now).slice(0, -5)
   return (
-    <section className="past" aria-label="Replay">
+    <section className="replay" aria-label="Replay">
       <b className="semi nw">Replay</b>
       <span className="nw" role="status">
         {day}

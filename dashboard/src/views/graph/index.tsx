@@ -78,9 +78,12 @@ function Page() {
   if (!data) return error ? <Empty title={error} line="interlock plan" /> : <Skeleton rows={10} />
   if (!nodes.length)
     return (
-      <Empty title="No tasks yet" line="interlock plan">
-        The tasks of task-graph.yaml and what each needs are drawn here with the first run.
-      </Empty>
+      <>
+        <h1 className="vh">Graph</h1>
+        <Empty title="No tasks yet" line="interlock plan">
+          The tasks of task-graph.yaml and what each needs are drawn here with the first run.
+        </Empty>
+      </>
     )
   return (
     <>

@@ -72,7 +72,11 @@ function Finish({ frame }: { frame: Frame }) {
   return (
     <Link href="/timeline" className="fig wide">
       <div className="l">{words[0]}</div>
-      <div className={`v ${words[1] === "unknown" ? "zero" : ""}`}>{words[1]}</div>
+      <div
+        className={`v ${words[1] === "unknown" ? "zero" : ""} ${(words[1]?.length ?? 0) > 7 ? "long" : ""}`}
+      >
+        {words[1]}
+      </div>
       <div className="s">
         <Inert text={words[2]} max={120} links={false} />
       </div>

@@ -102,9 +102,12 @@ function Page() {
   if (!data) return error ? <Empty title={error} line="interlock replay" /> : <Skeleton rows={12} />
   if (!run)
     return (
-      <Empty title="No run yet" line="interlock run">
-        Each attempt of a run is drawn here over time, and any moment of it can be seen again.
-      </Empty>
+      <>
+        <h1 className="vh">Timeline</h1>
+        <Empty title="No run yet" line="interlock run">
+          Each attempt of a run is drawn here over time, and any moment of it can be seen again.
+        </Empty>
+      </>
     )
   return (
     <>

@@ -6,7 +6,7 @@ import { lasting } from "../../parts/time"
 export interface Standing {
   mark: Mark
   /** The line beside it: to main, or dashed to changes that are not on main yet. */
-  rail: "" | "main" | "sp" | "red"
+  rail: "" | "direct" | "spec" | "red"
   words: string
 }
 
@@ -18,17 +18,17 @@ function onTop(on: readonly string[]): string {
 export function standingOf(row: QueueRow): Standing {
   switch (row.state) {
     case "landing":
-      return { mark: "checking", rail: "main", words: "passed, lands next" }
+      return { mark: "checking", rail: "direct", words: "passed, lands next" }
     case "checking":
       return {
         mark: "checking",
-        rail: "main",
+        rail: "direct",
         words: row.held ? "held after these checks" : "checked on top of main",
       }
     case "building":
-      return { mark: "spec", rail: "sp", words: onTop(row.on) }
+      return { mark: "spec", rail: "spec", words: onTop(row.on) }
     case "built":
-      return { mark: "spec", rail: row.on.length ? "sp" : "main", words: `passed ${onTop(row.on)}` }
+      return { mark: "spec", rail: row.on.length ? "spec" : "direct", words: `passed ${onTop(row.on)}` }
     case "failed-early":
       return { mark: "failed", rail: "red", words: `failed ${onTop(row.on)}` }
     case "held":
