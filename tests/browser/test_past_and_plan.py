@@ -1,12 +1,18 @@
 """The timeline, the graph, and the replay of any moment, of a real run."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from bench.drive import Drive
+from bench.graphs import big_graph
+from interlock.plan import parse
 from tests.browser.conftest import Opened
 from tests.browser.dashboard import Dashboard
 from tests.engine.scratch import Scratch
-from tests.ui.serving import Server
+from tests.ui.conftest import Lab, git
+from tests.ui.serving import Server, serving
 
 
 def replay(scratch: Scratch, at: int) -> dict[str, str]:
@@ -143,3 +149,38 @@ def test_the_graph_shows_what_holds_others_up_and_is_walked_by_keys(
     assert node.count() == 2
     page.page.get_by_role("link", name="Open", exact=True).click()
     page.page.wait_for_url("**/tasks/*")
+
+
+def large(lab: Lab) -> None:
+    """A run in the middle of a thousand tasks."""
+    drive = Drive(parse(big_graph(1_000, 3_000), "g").tasks, 30)
+    drive.run(5_000)
+    lab.write(*(row.fact for row in drive.rows))
+
+
+def test_a_thousand_tasks_are_a_few_rows_of_the_page_at_a_time(opened: Opened, tmp_path: Path) -> None:
+    root = tmp_path / "large"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "start")
+    lab = Lab(root, None)  # type: ignore[arg-type]  # only `Lab.run` needs it
+    with ThreadPoolExecutor(1) as thread:  # playwright has a loop of its own in this one
+        thread.submit(large, lab).result()
+    with serving(root) as server:
+        page = opened(server, "/timeline")
+        rows = page.page.locator(".tr")
+        rows.first.wait_for()
+        assert 10 < rows.count() < 120
+        first = rows.locator(".tn").first.inner_text()
+        page.page.locator(".tl").evaluate("box => box.scrollTo(0, box.scrollHeight)")
+        page.page.locator(f".tr[data-entry='{first}']").wait_for(state="detached")
+        assert 10 < rows.count() < 120
+        page.go("/graph")
+        page.press("x")
+        page.see("1,000 tasks")
+        nodes = page.page.locator(".nd")
+        assert 10 < nodes.count() < 300
+        leftmost = nodes.first.get_attribute("data-entry")
+        page.page.locator(".cvs").evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+        page.page.locator(f".nd[data-entry='{leftmost}']").wait_for(state="detached")
+        assert 0 < nodes.count() < 300
