@@ -65,6 +65,7 @@ class Dashboard:
         """Open another page of it."""
         self.page.goto(f"{self.server.url}{path}")
         self.page.wait_for_selector(".live")
+        self.page.wait_for_selector("h1", state="attached")
         self.page.wait_for_selector("[aria-busy]", state="detached")
 
     def see(self, text: str) -> None:

@@ -24,7 +24,7 @@ export function Skeleton({ rows }: { rows: number }) {
   }, [])
   if (!shown) return null
   return (
-    <div aria-busy="true" aria-label="Loading">
+    <div role="status" aria-busy="true" aria-label="Loading">
       {Array.from({ length: rows }, (_, row) => (
         <i key={row} className="skel" style={{ width: `${88 - ((row * 17) % 43)}%` }} />
       ))}
