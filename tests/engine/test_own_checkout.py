@@ -1,5 +1,6 @@
 """A person works in their own checkout while agents land: through the real command, with main checked out."""
 
+import json
 import os
 import pty
 from pathlib import Path
@@ -46,6 +47,27 @@ def test_only_a_change_to_the_same_edited_file_waits(scratch: Scratch, gate: Pat
     # What was staged still is, and nothing else.
     assert scratch.git("status", "--porcelain") == "M  other.txt\n?? untracked.txt"
     assert (scratch.root / "other.txt").read_text() == "mine\n"
+
+
+def test_a_run_ends_when_only_the_persons_edits_keep_changes_from_landing(
+    scratch: Scratch, gate: Path, run: Background
+) -> None:
+    """A job without a terminal hung for ever: the run looks for half a minute, and says who has to act."""
+    scratch.write(same__txt="mine\n")
+    gate.touch()
+    assert run.wait() == 6, run.output
+    assert scratch.states() == {"a": "waiting", "b": "done"}
+    (waiting,) = json.loads(scratch.read("inbox", "--json"))["items"]
+    assert (waiting["kind"], waiting["task"]) == ("held-up", "a")
+    assert "this change edits same.txt" in waiting["text"]
+    assert "`git stash` lets it land" in waiting["text"]
+    assert "interlock inbox" in scratch.interlock()
+    assert "lands in about" not in scratch.interlock("queue")
+    again = scratch.start("run")
+    assert again.wait() == 6, again.output
+    scratch.git("stash")
+    scratch.interlock("run")
+    assert scratch.git("show", "main:same.txt") == "2"
 
 
 @pytest.mark.parametrize("mark", rest_at_night(OVERLOOKED, by_day=OVERLOOKED[:1]))

@@ -43,6 +43,30 @@ def test_a_tested_change_is_on_the_remote_and_here(scratch: Scratch) -> None:
     assert_all_landed(scratch, remote, "a", "b")
 
 
+def test_what_the_checkout_holds_up_is_named_once_and_the_hint_for_the_way_out_works(
+    scratch: Scratch, gate: Path
+) -> None:
+    """The remote has the change; committed edits of the same file go another way than main there."""
+    scratch.write(same__txt="1\n2\n3\n")
+    agent = WAIT.format(gate=gate) + "\necho 4 >> same.txt"
+    remote = published(scratch, "  a: {goal: x}\n", agent)
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.write(same__txt="0\n2\n3\n")
+    gate.touch()
+    assert run.wait() == 6, run.output
+    assert run.output.count("a: pushed to origin/main as") == 1
+    scratch.git("commit", "-qam", "mine")
+    refused = scratch.interlock("run", code=7)
+    assert "git pull --rebase && git push origin main" in refused
+    scratch.git("pull", "-q", "--rebase")
+    scratch.git("push", "-q", "origin", "main")
+    scratch.interlock("run")
+    assert scratch.states() == {"a": "done"}
+    assert scratch.git("show", "main:same.txt") == "0\n2\n3\n4"
+    assert scratch.git("rev-parse", "main") == remote.git("rev-parse", "main")
+
+
 def test_a_push_that_a_colleague_was_faster_than_is_built_again_on_theirs(
     scratch: Scratch, gate: Path
 ) -> None:

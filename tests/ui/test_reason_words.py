@@ -184,6 +184,10 @@ SENTENCES: list[tuple[Reason, str]] = [
         "grace asks for changes of pull request #12",
     ),
     (
+        of(Why.CHECKOUT_IN_THE_WAY, text="this change edits a.py; `git stash` lets it land"),
+        "this change edits a.py; `git stash` lets it land",
+    ),
+    (
         of(Why.FORGE_FAILED, command="gh pr create", text="HTTP 401"),
         "`gh pr create` failed: HTTP 401",
     ),

@@ -103,7 +103,8 @@ def _could_go_on(task: TaskState) -> bool:
 def _is_at_rest(state: State, board: Board, now: float) -> bool:
     if state.run is None or state.run.stopping:
         return True
-    return not is_held_by_pause(state) and board.next_wakeup(now) is None
+    stuck = {name for name, task in state.tasks.items() if task.waits_for_person}
+    return not is_held_by_pause(state) and board.next_wakeup(now, besides=stuck) is None
 
 
 def _lane(state: State, now: float) -> Moves:

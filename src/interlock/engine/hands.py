@@ -324,7 +324,9 @@ async def land(env: Env, turn: Turn) -> Sequence[f.Fact]:
         main = await turn.see_main()
         return [f.CandidateStale(*turn.key, base=candidate.base, main=main.commit)]
     why = await env.repository.obstacle(landing)
-    return [retry.held_up(turn.task, turn.key, said(why), is_busy=move is not Move.HELD)]
+    is_held = move is Move.HELD
+    reason = Reason(Why.CHECKOUT_IN_THE_WAY, {"text": why}) if is_held else said(why)
+    return [retry.held_up(turn.task, turn.key, reason, is_busy=not is_held)]
 
 
 async def _alone(env: Env, turn: Turn, candidate: Candidate) -> f.Fact:

@@ -9,7 +9,7 @@ Rules:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from interlock.engine.turn import Turn
@@ -17,6 +17,7 @@ from interlock.events import facts as f
 from interlock.git.push import Push, PushOutcome
 from interlock.model.outcome import Landing
 from interlock.model.reason import Reason, Why
+from interlock.model.task import Commit
 from interlock.train import retry
 
 
@@ -58,13 +59,17 @@ class PushFirst:
 
     repository: PushRepository
     follows_remote = True
+    told: set[Commit] = field(default_factory=set)
+    """Pushed commits that the run has named. One that the checkout holds up is pushed again at each look."""
 
     async def publish(self, turn: Turn, landing: Landing) -> Sequence[f.Fact]:
         if await self.repository.fence_epoch() > landing.fence or await _has_moved(turn, landing):
             return []  # nothing is pushed: the branch refuses the landing, and says why
         push = await self.repository.push(landing)
         if push.outcome is PushOutcome.PUSHED:
-            turn.tell(f"{landing.task}: pushed to {push.upstream} as {landing.new[:12]}")
+            if landing.new not in self.told:
+                turn.tell(f"{landing.task}: pushed to {push.upstream} as {landing.new[:12]}")
+            self.told.add(landing.new)
             return []
         if push.outcome is PushOutcome.BEHIND:
             said = await self.repository.fetch()

@@ -320,9 +320,11 @@ def _review_opened(task: TaskState, fact: f.ReviewOpened, row: Recorded) -> None
 
 
 def look_again(task: TaskState) -> None:
-    """Let the next landing find out again if the change needs a review: the rules may be others now."""
+    """Let the next landing find out again what holds it up: the rules or the checkout may be others now."""
     if task.in_review:
         task.change.review = replace(task.in_review, look_again=True)
+    if task.held_up:
+        task.queue.not_before, task.trouble.deferrals = 0.0, 0
 
 
 def _commented(task: TaskState, fact: f.ReviewCommented, row: Recorded) -> None:

@@ -26,10 +26,14 @@ from interlock.events.task_parts import Change, OpenPullRequest, Queue, Review, 
 from interlock.events.versions import Unknown
 from interlock.model.evidence import CLAIMED, UNCHECKED, Evidence
 from interlock.model.forecast import Forecast
-from interlock.model.reason import Reason
+from interlock.model.reason import Reason, Why
 from interlock.model.task import Agent, Origin, Phase, PhaseKind, Task, TaskId
 from interlock.model.usage import Usage
 
+FOR_PEOPLE = frozenset((Why.CHECKOUT_IN_THE_WAY, Why.NOT_PUSHED, Why.PUSH_REFUSED, Why.BRANCH_TAKEN))
+"""What holds a landing up until a person puts it in order."""
+PATIENT_LOOKS = 5
+"""Looks at it, half a minute, after which a run no longer waits for the person."""
 OTHER = "other"
 """The category of a task that has none."""
 
@@ -124,9 +128,16 @@ class TaskState:
         return review if is_open and waits and review and made and review.commit == made.commit else None
 
     @property
+    def held_up(self) -> Reason | None:
+        """What a person has to put in order before its tested change can land."""
+        waits = self.stage is Stage.WAITING and self.phase.kind is PhaseKind.LAND
+        return self.why if waits and self.why and self.why.code in FOR_PEOPLE else None
+
+    @property
     def waits_for_person(self) -> bool:
         """True if only a person, or a forge, lets it go on."""
-        return self.asks is not None or self.proposed is not None or self.in_review is not None
+        is_stuck = self.held_up is not None and self.trouble.deferrals >= PATIENT_LOOKS
+        return is_stuck or self.asks is not None or self.proposed is not None or self.in_review is not None
 
     @property
     def is_over(self) -> bool:

@@ -143,7 +143,7 @@ class Branch:
             return in_use(tree.index_lock)
         if both := sorted({each.name for each in changes}.intersection(found.paths)):
             files = f"{_some(both)} in {tree.path}"
-            return f"this change edits {files}, where you have uncommitted changes; commit or stash them"
+            return f"this change edits {files}, where you have uncommitted changes; `git stash` lets it land"
         if covered := in_the_way(tree, changes):
             return f"untracked files in {tree.path} would be overwritten ({_some(covered)}); move them away"
         return ""

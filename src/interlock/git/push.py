@@ -187,12 +187,13 @@ async def refuse_unready(place: Place) -> Upstream:
     hint = f"git push --dry-run {upstream.remote} {place.branch}"
     if text := await fetch(place, upstream):
         raise CannotPush(f"{upstream.name} cannot be fetched: {text}", f"git fetch {upstream.remote}")
-    _, ahead = await behind_and_ahead(place, upstream)
+    behind, ahead = await behind_and_ahead(place, upstream)
     if ahead:
         commits = "1 commit" if ahead == 1 else f"{ahead} commits"
+        rebase = "git pull --rebase && " if behind else ""
         raise CannotPush(
             f"{place.branch} has {commits} that {upstream.name} does not have; nothing untested is pushed",
-            f"push them yourself: git push {upstream.remote} {place.branch}",
+            f"push them yourself: {rebase}git push {upstream.remote} {place.branch}",
         )
     if text := await _push(place, upstream, f"{upstream.ref}:{upstream.remote_ref}", "--dry-run"):
         raise CannotPush(f"{upstream.name} cannot be pushed to: {text}", hint)

@@ -97,6 +97,7 @@ class Why(StrEnum):
     PULL_REQUEST_OUTDATED = "pull-request-outdated"
     CHANGES_REQUESTED = "changes-requested"
     FORGE_FAILED = "forge-failed"
+    CHECKOUT_IN_THE_WAY = "checkout-in-the-way"
     BRANCH_TAKEN = "branch-taken"
     REMOTE_AHEAD = "remote-ahead"
     NOT_PUSHED = "not-pushed"

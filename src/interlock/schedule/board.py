@@ -14,7 +14,7 @@ Rules:
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -173,13 +173,15 @@ class Board:
         why = Reason(Why.SCOPE_SHARED, {"tasks": tuple(sorted(shared))}) if shared else Reason(Why.SCOPE_FREE)
         return Widen(task, asked.attempt, asked.seq, asked.paths, True, why)
 
-    def next_wakeup(self, now: float) -> float | None:
-        """Return the time at which the next postponed task may go on; None if there is none."""
+    def next_wakeup(self, now: float, besides: Collection[TaskId] = ()) -> float | None:
+        """Return the time at which the next postponed task may go on; None if there is none `besides`."""
         self._settle(now)
         while self._timers and not self._is_timed(*self._timers[0]):
             heappop(self._timers)
         opening = [at for line in self._lines.full if (at := self._opens_at(line))]
-        return min([*opening, *(timer[0] for timer in self._timers[:1])], default=None)
+        timers = self._timers if besides else self._timers[:1]
+        timed = [at for at, name in timers if name not in besides and self._is_timed(at, name)]
+        return min([*opening, *timed], default=None)
 
     def _opens_at(self, capacity: Demand) -> float | None:
         return self._capacities.opens_at(capacity) if self._lines.has_anyone(capacity) else None

@@ -152,6 +152,11 @@ def _fate(state: State, name: TaskId) -> dict[str, Value]:
     return fate | _cause(task.why) if task.stage is Stage.FAILED else fate
 
 
+def _held_up(standing: ReasonContext, task: TaskState) -> Reason | None:
+    """What a person puts in order before a tested change lands. An active run tries again by itself."""
+    return task.held_up if task.waits_for_person or not _has_run(standing.state) else None
+
+
 def _no_run(standing: ReasonContext, _: TaskState) -> Reason | None:
     return None if _has_run(standing.state) else Reason(Why.NO_RUN)
 
@@ -288,6 +293,6 @@ def _overlap(standing: ReasonContext, task: TaskState) -> Reason | None:
 
 
 _WAITING: tuple[_Rule, ...] = (
-    _answer, _review, _pull_request, _paused, _needs, _main, _check, _budget, _no_run, _stopping,
-    _not_selected, _all_paused, _backoff, _values, _lane, _lease, _clutch, _slots, _overlap,
+    _answer, _review, _pull_request, _paused, _needs, _main, _check, _held_up, _budget, _no_run,
+    _stopping, _not_selected, _all_paused, _backoff, _values, _lane, _lease, _clutch, _slots, _overlap,
 )  # fmt: skip

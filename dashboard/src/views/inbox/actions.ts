@@ -224,5 +224,6 @@ export function titleOf(item: Item): [before: string, task: string, after: strin
   if (item.kind === "proposal") return ["", task, " proposes a task"]
   if (item.kind === "paused") return task ? ["", task, " is paused"] : ["The run is paused", "", ""]
   if (item.kind === "overlap") return ["", task, " overlaps"]
+  if (item.kind === "held-up") return ["", task, " cannot land"]
   return ["", task, ` ${item.kind}`]
 }

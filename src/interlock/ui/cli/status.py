@@ -255,9 +255,10 @@ def sensible(reading: Reading, first: str) -> tuple[str, str]:
         return command, "main is red"
     if failed := [name for name, task in state.tasks.items() if task.stage is Stage.FAILED]:
         return f"interlock explain {failed[0]}", f"{len(failed)} failed"
-    if state.index.counts.get(Stage.WAITING) or state.index.running:
-        return "interlock run", "tasks are left"
-    return "interlock plan", "everything has landed"
+    if any(task.waits_for_person for task in state.tasks.values()):
+        return "interlock inbox", "tasks wait for you"
+    is_left = bool(state.index.counts.get(Stage.WAITING) or state.index.running)
+    return ("interlock run", "tasks are left") if is_left else ("interlock plan", "everything has landed")
 
 
 def verdict(reading: Reading) -> ExitCode:

@@ -13,6 +13,7 @@ from interlock.ui.words.proposals import proposal_text
 from interlock.ui.words.radar import overlap_text
 from interlock.ui.words.reasons import reason_text
 from interlock.ui.words.red_main import broken_main, broken_text, mend_command, reverting
+from interlock.ui.words.remedies import next_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,8 @@ class Item:
     id: str
     """The same as long as it waits: task, attempt, and the call where there are several."""
     kind: str
-    """`red-main`, `review`, `question`, `permission`, `pull-request`, `failed`, `proposal`, `paused` or
-    `overlap`."""
+    """`red-main`, `review`, `question`, `permission`, `pull-request`, `held-up`, `failed`, `proposal`,
+    `paused` or `overlap`."""
     task: str
     text: str
     message: str
@@ -65,6 +66,9 @@ def _asked(reading: Reading, task: TaskState) -> Iterator[Item]:
         fields: dict[str, Value] = {"number": opened.number, "url": opened.url, "standing": opened.standing}
         text = reason_text(Reason(Why.PULL_REQUEST, fields))
         yield Item(f"{name}/{task.attempt}", "pull-request", name, text, "", task.since, ("interlock run",))
+    if held := task.held_up:
+        commands = (next_command(reading, task, held), "interlock run")
+        yield Item(f"{name}/{task.attempt}", "held-up", name, reason_text(held), "", task.since, commands)
     for leave in open_permissions(task) if reading.is_live else ():
         text = " ".join((leave.tool, leave.text)).strip()
         ref = f"{name}/{leave.attempt}/{leave.call}"

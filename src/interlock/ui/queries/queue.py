@@ -107,7 +107,7 @@ def queue_view(reading: Reading, begun: Mapping[str, Begun]) -> QueueView:
                 since=task.since,
                 files=len(task.change.work.touched) if task.change.work else 0,
                 reason=row.reason,
-                lands_in_seconds=ends.get(name),
+                lands_in_seconds=None if task.held_up else ends.get(name),
             )
         )
     return QueueView(reading.is_live, state.main.commit, tuple(queue), _sent_back(state), reading.now)

@@ -171,6 +171,7 @@ CAUSES: Mapping[str, Words] = {
     Why.PULL_REQUEST_OUTDATED: lambda reason, _: (
         f"pull request #{reason.text('number')} {_OUTDATED.get(reason.text('standing'), 'is out of date')}"
     ),
+    Why.CHECKOUT_IN_THE_WAY: lambda reason, _: reason.text("text"),
     Why.FORGE_FAILED: lambda reason, _: f"`{reason.text('command')}` failed: {reason.text('text')}",
     Why.BRANCH_TAKEN: lambda reason, _: (
         f"{reason.text('upstream')} has commits that Interlock did not push; merge or delete that branch"

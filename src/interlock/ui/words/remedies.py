@@ -65,6 +65,9 @@ def next_command(reading: Reading, task: TaskState, reason: Reason) -> str:
 HELPS: dict[str, str] = {
     Why.BUDGET: "interlock budget --add 5",
     Why.CHECK: "interlock doctor",
+    Why.CHECKOUT_IN_THE_WAY: "git status",
+    Why.NOT_PUSHED: "git pull --rebase && git push",
+    Why.PUSH_REFUSED: "git push --dry-run",
     Why.NO_RUN: "interlock run",
     Why.NOT_SELECTED: "interlock run",
 }
