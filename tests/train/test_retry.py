@@ -1,5 +1,6 @@
 """When a task is given up (W12)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,19 +10,22 @@ from interlock.events.facts import TaskFailed
 from interlock.events.lifecycle import Stage
 from interlock.model.outcome import WAITS, ErrorClass
 from interlock.model.reason import Reason, Why, said
-from interlock.model.task import Task, TaskId
+from interlock.model.task import Commit, Task, TaskId
+from interlock.model.usage import Usage
 from interlock.train.retry import (
     MAX_DEFERRALS,
     MAX_LOSS_SECONDS,
     MAX_LOSSES,
-    MAX_WAITS,
     QUICK_LOSSES,
+    SPARE_ATTEMPTS,
     deferred,
     failure_delay,
     give_up,
     log_delay,
     lost,
+    stopped,
     trouble_delay,
+    used_up,
     wavered,
 )
 from interlock.ui.words.reasons import reason_text
@@ -135,32 +139,91 @@ def test_what_only_a_person_can_change_ends_the_task_at_once(error: ErrorClass) 
 
 
 @pytest.mark.parametrize("error", sorted(WAITS))
-def test_a_model_that_cannot_be_had_trips_no_breaker_but_is_not_waited_for_for_ever(
-    error: ErrorClass,
-) -> None:
+def test_a_model_that_cannot_be_had_ends_no_task_and_costs_it_no_attempt(error: ErrorClass) -> None:
     journal = running(retries=0)
-    ends = []
-    for _ in range(MAX_WAITS):
+    for _ in range(10 * SPARE_ATTEMPTS):
         fact = setback(journal, error)
-        ends.append(give_up(journal.task("a"), fact))
+        assert give_up(journal.task("a"), fact) is None
         journal.tell(fact)
+        assert used_up(journal.task("a")) is None
         journal.start("a")
-    assert ends[:-1] == [None] * (MAX_WAITS - 1)
-    assert ends[-1] and "was unavailable 12 times" in reason_text(ends[-1].why)
     assert journal.task("a").trouble.failures == []
+    assert journal.task("a").trouble.attempts == 1
 
 
-def test_a_provider_is_left_alone_as_long_as_it_asks_but_not_longer_than_an_hour() -> None:
+PAID = Usage(1000, 10, calls=1)
+
+
+def break_off(journal: Journal) -> f.PhaseFailed:
+    """The model answers, and breaks off before the agent is done."""
+    return replace(setback(journal, ErrorClass.NETWORK), usage=PAID)
+
+
+def hang_up(journal: Journal) -> f.PhaseFailed:
+    """The attempt of a program that counts no tokens works for half an hour before its model is gone."""
+    return replace(setback(journal, ErrorClass.OVERLOADED), seconds=1800.0)
+
+
+def lose_it(journal: Journal) -> f.Fact:
+    task = journal.task("a")
+    return f.PhaseLost(A, task.attempt, "implement", task.epoch, said("killed"))
+
+
+def defer_it(journal: Journal) -> f.Fact:
+    task = journal.task("a")
+    return f.PhaseDeferred(A, task.attempt, "implement", task.epoch, said("disk"), usage=PAID)
+
+
+@pytest.mark.parametrize("layers", [(break_off,), (hang_up,), (lose_it,), (lose_it, defer_it, break_off)])
+def test_attempts_that_cost_something_are_bounded_whatever_layer_ends_them(
+    layers: tuple[Callable[[Journal], f.Fact], ...],
+) -> None:
+    journal = Journal(Task(A, "do a", AGENT, retries=3))
+    started = 0
+    while used_up(journal.task("a")) is None and started < 100:
+        journal.start("a")
+        journal.tell(layers[started % len(layers)](journal))
+        started += 1
+    assert started == 3 + 1 + SPARE_ATTEMPTS
+    why = used_up(journal.task("a"))
+    assert "it has had 24 attempts, however they ended, and may have 24" in reason_text(why)
+    journal.tell(f.TaskFailed(A, journal.task("a").attempt, why), f.TaskRetried(A))
+    assert used_up(journal.task("a")) is None
+
+
+def test_a_task_that_lands_and_is_reopened_again_and_again_is_bounded_too() -> None:
+    """A change passes on its own, makes main red, is undone, and is made once more."""
+    journal = Journal(Task(A, "do a", AGENT, retries=0))
+    for _ in range(1 + SPARE_ATTEMPTS):
+        assert used_up(journal.task("a")) is None
+        journal.work("a")
+        journal.tell(f.TaskReopened(A, Commit(f"a-{journal.task('a').attempt}"), TaskId("undo")))
+    assert used_up(journal.task("a"))
+    assert journal.task("a").attempt == 1 + SPARE_ATTEMPTS
+
+
+def test_what_a_person_stopped_costs_no_attempt() -> None:
+    journal = running()
+    for _ in range(5):
+        task = journal.task("a")
+        journal.tell(stopped((A, task.attempt, "implement", task.epoch), ""))
+        journal.start("a")
+    assert journal.task("a").trouble.attempts == 1
+
+
+def test_a_provider_is_left_alone_as_long_as_it_asks_but_not_longer_than_a_day() -> None:
     task = running().task("a")
-    asked = (0.0, 90.0, 3_600.0, 86_400.0)
-    assert [failure_delay(task, ErrorClass.RATE_LIMIT, seconds) for seconds in asked] == [1, 90, 3_600, 3_600]
+    asked = (0.0, 90.0, 86_400.0, 999_999.0)
+    assert [failure_delay(task, ErrorClass.RATE_LIMIT, seconds) for seconds in asked] == [
+        *(1, 90, 86_400, 86_400)
+    ]
     assert failure_delay(task, ErrorClass.EXIT, 90.0) == 1
 
 
 def test_waits_for_a_model_grow_to_ten_minutes_and_waits_after_a_failure_to_one() -> None:
     journal = running(retries=99)
     waits, failures = [], []
-    for _ in range(MAX_WAITS):
+    for _ in range(12):
         waits.append(failure_delay(journal.task("a"), ErrorClass.NETWORK, 0.0))
         journal.tell(setback(journal, ErrorClass.NETWORK))
         journal.start("a")

@@ -311,6 +311,10 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.RETRIES_USED, times=2, retries=1, cause=SAID), "exit 1 (failed 2 times; 1 retry was allowed)"),
     (
+        of(Why.ATTEMPTS_USED, times=24, limit=24, cause=SAID),
+        "it has had 24 attempts, however they ended, and may have 24 (last: exit 1)",
+    ),
+    (
         of(Why.NEXT_IN_ORDER, priority=2, seconds_behind=60.0, tasks=("a",), story="login"),
         "next in order (priority 2, 1m of work behind it), "
         "a little early: a of the same story (login) has just ended",

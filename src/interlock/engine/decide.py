@@ -53,8 +53,8 @@ from interlock.model.step import (
     build_slot,
 )
 from interlock.model.task import PhaseKind, Task, TaskId
-from interlock.schedule import Board
-from interlock.train import Moves, moves, radar
+from interlock.schedule import Board, Choice
+from interlock.train import Moves, moves, radar, retry
 from interlock.train.red_main import main_steps
 
 Acts = Mapping[TaskId, UnderWay]
@@ -189,7 +189,9 @@ def _next_steps(
         steps += with_values(state, values, starts)
         if not state.run.stopping:
             steps += _too_late(state, board, now, acts)
-            steps += with_values(state, values, _starts(state, board, now, acts)) if may_start else []
+            chosen = board.choose(free_slots(state), now) if may_start else []
+            chosen = [choice for choice in chosen if choice.task not in acts]
+            steps += [*_given_up(state, chosen), *with_values(state, values, _starts(state, chosen, acts))]
     return steps
 
 
@@ -280,16 +282,20 @@ def _is_unsettled(state: State, acts: Acts) -> bool:
     return bool(state.money.limits) and any(task.spec.id not in here for task in at_work(state))
 
 
-def _starts(state: State, board: Board, now: float, busy: Acts) -> "list[Leaseholder]":
+def _given_up(state: State, chosen: Iterable[Choice]) -> list[GiveUp]:
+    """The ends of tasks that would start once too often (rule 17 of `retry`)."""
+    ends = ((state.tasks[choice.task], retry.used_up(state.tasks[choice.task])) for choice in chosen)
+    return [GiveUp(task.spec.id, task.attempt, why) for task, why in ends if why]
+
+
+def _starts(state: State, chosen: Iterable[Choice], busy: Acts) -> "list[Leaseholder]":
     """Agents that start, and the checks on main that others must wait for."""
     if _is_unsettled(state, busy):
         return []
     steps: list[Leaseholder] = []
     waiting: list[Task] = []
-    for choice in board.choose(free_slots(state), now):
+    for choice in chosen:
         task = state.tasks[choice.task]
-        if choice.task in busy:
-            continue
         if unseen(state, task.spec):
             waiting.append(task.spec)
             continue

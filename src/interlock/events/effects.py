@@ -24,7 +24,7 @@ from interlock.events.task_parts import (
     Work,
 )
 from interlock.model.evidence import CLAIMED, UNCHECKED, weigh
-from interlock.model.outcome import WAITS, ErrorClass, Resume
+from interlock.model.outcome import WAITS, ErrorClass, Resume, is_parked
 from interlock.model.pull_request import Standing
 from interlock.model.reason import Reason, Why, said
 from interlock.model.task import TASK_ID, Commit, PhaseKind
@@ -49,6 +49,7 @@ def _started(task: TaskState, fact: f.PhaseStarted, _: Recorded) -> None:
     task.change.built = None
     task.talk.permissions = []
     if task.phase.kind is PhaseKind.AGENT:
+        task.trouble.attempts += 1
         session = task.session
         session.agent, session.offered, session.held_out, session.scope = fact.agent, (), (), ()
         session.reserved = fact.reserved
@@ -88,6 +89,7 @@ def _question_asked(task: TaskState, fact: f.QuestionAsked, _: Recorded) -> None
 
 def _question_answered(task: TaskState, fact: f.QuestionAnswered, _: Recorded) -> None:
     close_question(task, fact.text)
+    task.trouble.attempts = 0
     task.why = Reason(Why.QUESTION_ANSWERED)
 
 
@@ -196,9 +198,10 @@ def _stale(task: TaskState, fact: f.CandidateStale, _: Recorded) -> None:
 
 def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     if fact.error in WAITS:
-        task.trouble.waits += (
-            1  # it says nothing about the task, so neither the breaker nor the next attempt hear of it
-        )
+        # It says nothing about the task, so neither the breaker nor the next attempt hear of it.
+        task.trouble.waits += 1
+        if is_parked(fact.error, fact.usage, fact.seconds):
+            _give_back(task)
     else:
         task.trouble.waits = 0
         _remember(task, fact)
@@ -208,6 +211,12 @@ def _failed(task: TaskState, fact: f.PhaseFailed, row: Recorded) -> None:
     task.queue.not_before = _next_try(task, fact, row.time)
     if task.phase.kind is PhaseKind.AGENT:
         task.spent.busy_seconds += fact.seconds
+
+
+def _give_back(task: TaskState) -> None:
+    """Do not count an attempt: it has cost nothing, or a person took it back."""
+    if task.phase.kind is PhaseKind.AGENT:
+        task.trouble.attempts = max(0, task.trouble.attempts - 1)
 
 
 def _next_try(task: TaskState, fact: f.PhaseFailed, time: float) -> float:
@@ -256,6 +265,10 @@ def _lost(task: TaskState, fact: f.PhaseLost, row: Recorded) -> None:
 
 def _deferred(task: TaskState, fact: f.PhaseDeferred, row: Recorded) -> None:
     task.trouble.deferrals += 1
+    is_stopped = fact.why is not None and fact.why.code == Why.STOPPED
+    is_begun = task.session.opened is not None and task.session.opened.attempt == fact.attempt
+    if is_stopped or not (fact.usage.tokens if fact.usage else is_begun):
+        _give_back(task)
     task.why = fact.why
     if fact.archived:
         _cut_off(task, fact.archived)
@@ -345,6 +358,7 @@ def _approved(task: TaskState, fact: f.ReviewApproved, row: Recorded) -> None:
 def _rejected(task: TaskState, fact: f.ReviewRejected, row: Recorded) -> None:
     by = row.actor.partition("@")[0]
     _send_back(task, Reason(Why.REJECTED, {"actor": by, "text": fact.note}), fact.feedback)
+    task.trouble.attempts = 0
     task.change.review = None
 
 
@@ -352,14 +366,16 @@ def _retried(task: TaskState, fact: f.TaskRetried, _: Recorded) -> None:
     # What went wrong last is still worth telling, but the breaker must not count it.
     task.trouble.failures = [replace(failure, fingerprint="") for failure in task.trouble.failures[-1:]]
     task.trouble.losses, task.talk.notes, task.queue.not_before = 0, fact.note, 0.0
-    task.trouble.waits, task.session.cut_off, task.change.landed = 0, None, None
+    task.trouble.waits = task.trouble.attempts = 0
+    task.session.cut_off = task.change.landed = None
     close_question(task, fact.note)
     task.why = Reason(Why.RETRIED)
 
 
 def _reset(task: TaskState, fact: f.TaskReset, _: Recorded) -> None:
     task.trouble.failures, task.trouble.losses, task.queue.not_before = [], 0, 0.0
-    task.trouble.waits, task.session.cut_off, task.change.landed = 0, None, None
+    task.trouble.waits = task.trouble.attempts = 0
+    task.session.cut_off = task.change.landed = None
     close_question(task)
     task.why = _said(fact.why) or Reason(Why.RESET)
 

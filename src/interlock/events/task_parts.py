@@ -249,6 +249,8 @@ class Trouble:
     """Times in a row that something outside the task was in the way."""
     waits: int = 0
     """Times in a row that the model was unavailable."""
+    attempts: int = 0
+    """Attempts that may have cost something, however they ended, since a person last said how to go on."""
     closed: dict[str, float] = field(default_factory=dict)
     """Time until which the model of an agent is unavailable, as this task found out."""
 

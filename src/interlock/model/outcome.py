@@ -63,6 +63,16 @@ class ErrorClass(StrEnum):
 WAITS = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.OVERLOADED, ErrorClass.NETWORK, ErrorClass.QUOTA})
 """The model was not available: it says nothing about the task, and ends by itself or with a payment."""
 
+PARKED_SECONDS = 300.0
+"""The longest that an attempt of unknown usage may take and still count as one that got no answer."""
+
+
+def is_parked(error: ErrorClass, usage: Usage | None, seconds: float) -> bool:
+    """Tell if an attempt that failed with this error got nothing from its model, and so has cost nothing."""
+    used_nothing = usage.tokens == 0 if usage else seconds <= PARKED_SECONDS
+    return error in WAITS and used_nothing
+
+
 HOPELESS = frozenset({ErrorClass.AUTH, ErrorClass.MISSING})
 """Another attempt would end in the same way until a person has done something."""
 

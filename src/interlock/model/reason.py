@@ -145,6 +145,7 @@ class Why(StrEnum):
     MODEL_UNAVAILABLE = "model-unavailable"
     SAME_FAILURE = "same-failure"
     RETRIES_USED = "retries-used"
+    ATTEMPTS_USED = "attempts-used"
 
     NEXT_IN_ORDER = "next-in-order"
     CHEAP_OVERLAP = "cheap-overlap"

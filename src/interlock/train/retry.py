@@ -5,8 +5,8 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
    brings feedback.
 2. The same failure twice in a row ends the task, and so do more failures than its `retries`. A failure that
    only a person can mend ends it once every agent that could have it has failed like that.
-3. An unavailable model is waited for: after 1 s, up to 10 min, or as long as the provider asks (at most
-   an hour). This is no failure of the task. The twelfth time in a row ends it.
+3. An unavailable model is waited for, however long it takes: after 1 s, up to 10 min, or as long as the
+   provider asks (at most a day, for its clock may be wrong). This is no failure of the task.
 4. A controller that dies is not the fault of its tasks, so a lost phase fails none. But a task may be what
    ends the controller: from the fifth loss in a row without any result it waits 5 s, up to 10 min, and others
    get on meanwhile. After the twentieth, some two hours later, it waits for a person.
@@ -31,6 +31,10 @@ Rules (a pause doubles each time up to its limit; `task` is always the state bef
     the next landing, and at the end of the run. No task waits for it.
 16. An open pull request is looked at again as often as the settings say, up to ten times as long while
     nothing changes.
+17. All attempts of a task come out of one budget, whatever layer ended them and however often the task was
+    reopened: its `retries`, the first, and SPARE_ATTEMPTS for losses, deferrals and models that broke off. An
+    attempt that cost nothing, as its model never answered, is not counted. A person who says how to go on (a
+    retry, an answer, a review) gives it the whole budget again.
 """
 
 from collections.abc import Sequence
@@ -42,11 +46,12 @@ from interlock.model.backoff import grown
 from interlock.model.canary import PLACES
 from interlock.model.failure_words import failure_text
 from interlock.model.outcome import HOPELESS, WAITS, ErrorClass
-from interlock.model.reason import Reason, Why, said
+from interlock.model.reason import Reason, Value, Why, said
 from interlock.model.task import PhaseKind, TaskId
 
 FAILURE_SECONDS, MAX_FAILURE_SECONDS = 1.0, 60.0
-MAX_WAIT_SECONDS, MAX_ASKED_SECONDS, MAX_WAITS = 600.0, 3600.0, 12
+MAX_WAIT_SECONDS, MAX_ASKED_SECONDS = 600.0, 24 * 3600.0
+SPARE_ATTEMPTS = 20
 QUICK_LOSSES, LOSS_SECONDS, MAX_LOSS_SECONDS, MAX_LOSSES = 4, 5.0, 600.0, 20
 DEFER_SECONDS, MAX_DEFER_SECONDS, MAX_DEFERRALS, MAX_FULL = 2.0, 30.0, 20, 2
 HELD_SECONDS, BUSY_SECONDS, MAX_HELD_SECONDS = 2.0, 0.5, 300.0
@@ -164,10 +169,19 @@ def endings(task: TaskState, facts: Sequence[f.Fact], agent: str = "") -> list[f
     return [end for setback in setbacks if (end := give_up(task, setback, agent))]
 
 
+def used_up(task: TaskState) -> Reason | None:
+    """Return the reason why no more attempt at the task is paid for; None: one may start (rule 17)."""
+    limit = task.spec.retries + 1 + SPARE_ATTEMPTS
+    if task.trouble.attempts < limit:
+        return None
+    cause: dict[str, Value] = {"cause": task.why} if task.why else {}
+    return Reason(Why.ATTEMPTS_USED, {"times": task.trouble.attempts, "limit": limit} | cause)
+
+
 def give_up(task: TaskState, setback: f.PhaseFailed, agent: str = "") -> f.TaskFailed | None:
     """Return the end of the task, if this setback (of `agent`) is one too many (rules 2 and 3)."""
     if setback.error in WAITS:
-        return _waited_too_often(task, setback)
+        return None
     return (
         _hopeless(task, setback, agent or task.who.name)
         or _same_again(task, setback)
@@ -182,13 +196,6 @@ def _hopeless(task: TaskState, setback: f.PhaseFailed, agent: str) -> f.TaskFail
     if not hopeless.issuperset(agent.name for agent in task.spec.candidates):
         return None  # it is the agent that cannot work, and another may have the task
     return _end(setback, Why.HOPELESS)
-
-
-def _waited_too_often(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:
-    waits = task.trouble.waits + 1
-    if waits < MAX_WAITS:
-        return None
-    return _end(setback, Why.MODEL_UNAVAILABLE, times=waits)
 
 
 def _same_again(task: TaskState, setback: f.PhaseFailed) -> f.TaskFailed | None:

@@ -197,6 +197,10 @@ CAUSES: Mapping[str, Words] = {
         f"{reason.text('phase')} failed twice in a row in the same way: {because}"
     ),
     Why.RETRIES_USED: _retries_used,
+    Why.ATTEMPTS_USED: lambda reason, because: (
+        f"it has had {reason.text('times')} attempts, however they ended, and may have "
+        f"{reason.text('limit')}{f' (last: {because})' if because else ''}"
+    ),
     Why.DECLARED: lambda _, __: "declared",
     Why.FROM_PATHS: lambda reason, _: f"inferred from {', '.join(reason.names('paths'))}",
     Why.FROM_WORD: lambda reason, _: f"inferred from the word `{reason.text('word')}` in its goal",
