@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 ELSEWHERE = {"demo", "run", "serve", "top", "ui"}
 """Started cold, and looked at more closely, by tests of their own."""
-OF_A_TASK = ("logs", "attach", "explain", "show", "diff", "prompt", "retry", "reset", "cancel")
+OF_A_TASK = ("logs", "attach", "explain", "route", "show", "diff", "prompt", "retry", "reset", "cancel")
 ARGUMENTS = {
     **{name: ["t"] for name in OF_A_TASK},
     "add": ["t", "Do it again"],

@@ -206,6 +206,8 @@ class Task:
     """Its difficulty; empty: not given."""
     review: str = ""
     """Review of its change before it lands: `none`, `required` or `auto`; empty: as the settings say."""
+    route: str = ""
+    """The route of the graph that names its agents; empty: the task itself does, or `defaults`."""
     inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Commands of its checks, each with globs of the files that it sees. A command that is not here sees
     all files."""

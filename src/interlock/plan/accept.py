@@ -16,6 +16,7 @@ from interlock.plan.candidates import Candidates
 from interlock.plan.graph import Graph
 from interlock.plan.leases import leasables, split_uses
 from interlock.plan.problem import GraphProblems, Notes, Position, Severity
+from interlock.plan.routes import routes_of
 from interlock.plan.schema import (
     MAX_TASKS,
     AgentPart,
@@ -172,14 +173,17 @@ def _setup(part: SetupPart | None) -> Setup | None:
 
 
 def _tasks(part: GraphPart, agents: Mapping[str, Agent]) -> tuple[Task, ...]:
-    defaults, candidates = _settings(part.defaults), Candidates(part.defaults, part.agents)
+    defaults = _settings(part.defaults)
+    candidates = Candidates(part.defaults, part.agents, routes_of(part))
     tasks: list[Task] = []
     for id, task in part.tasks.items():
-        able = tuple([agents[name] for name in candidates.of(candidates.want(task)).able])
+        want = candidates.want(task, id)
+        able = tuple([agents[name] for name in candidates.of(want).able])
         given = defaults | _settings(task)  # the task's own word comes before the default
         given |= split_uses(given.get("uses", ()), part.leases)
         given["has_estimate"] = _FIELDS["estimate"] in given
         given["inputs"] = _inputs(task, part.defaults)
+        given["route"] = want.route
         tasks.append(Task(id=TaskId(id), agent=able[0], agents=able if len(able) > 1 else (), **given))
     return tuple(tasks)
 

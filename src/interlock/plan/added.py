@@ -61,7 +61,9 @@ def _read(wish: Wish, file: str) -> Task:
     graph = found.value if found and isinstance(found.value, dict) else {}
     asked = {"touches": wish.touches, "done_when": wish.done_when, "agent": wish.agent}
     fields = {"goal": wish.goal, **{name: value for name, value in asked.items() if value}}
-    alone = {name: graph[name] for name in ("version", "agents", "leases", "defaults") if name in graph}
+    alone = {
+        name: graph[name] for name in ("version", "agents", "routes", "leases", "defaults") if name in graph
+    }
     text = json.dumps(alone | {"tasks": {wish.id: fields}}, ensure_ascii=False)
     try:
         return accept(text, "", None).tasks[0]

@@ -3,12 +3,13 @@
 Importing this module imports pydantic; `parse` does so when it is called.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 from interlock.model.task import ANY, COMPLEXITIES, WORKER
-from interlock.plan.schema import AgentPart, TaskSettings
+from interlock.plan.routes import Route, values_of
+from interlock.plan.schema import AgentPart, TaskPart, TaskSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,8 @@ class Wanted:
     role: str
     requires: tuple[str, ...]
     complexity: str
+    route: str = ""
+    """The route that names them; empty: the task does, or `defaults`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +40,32 @@ _SAID = frozenset({"agent", "role", "requires", "complexity"})
 class Candidates:
     """Finds the agents of tasks. Most tasks want the same, so each answer is worked out once."""
 
-    def __init__(self, defaults: TaskSettings, agents: Mapping[str, AgentPart]) -> None:
+    def __init__(
+        self, defaults: TaskSettings, agents: Mapping[str, AgentPart], routes: Sequence[Route] = ()
+    ) -> None:
         self._agents = agents
+        self._routes = routes
+        self._all_defaults = defaults
         self._known: dict[Wanted, Found] = {}
         self._defaults = {key: getattr(defaults, key) for key in _SAID & defaults.model_fields_set}
         self._by_default = _wanted(self._defaults)
 
-    def want(self, task: TaskSettings) -> Wanted:
+    def want(self, task: TaskPart, id: str) -> Wanted:
         said = _SAID & task.model_fields_set
+        if self._routes and "agent" not in said:
+            return self._routed(task, id, said)
         if not said:
             return self._by_default
         return _wanted(self._defaults | {key: getattr(task, key) for key in said})
+
+    def _routed(self, task: TaskPart, id: str, said: Set[str]) -> Wanted:
+        """Return the wishes of a task that names no agent: the first route whose condition holds does."""
+        want = _wanted(self._defaults | {key: getattr(task, key) for key in said})
+        values = values_of(task, self._all_defaults, id)
+        for route in self._routes:
+            if route.condition is None or route.condition.holds(values):
+                return replace(want, names=route.agents, route=route.name)
+        return want
 
     def of(self, want: Wanted) -> Found:
         if want not in self._known:

@@ -8,6 +8,7 @@ from interlock.model.nearest import suggest
 from interlock.plan.cycles import find_cycle
 from interlock.plan.leases import note_leases, note_services
 from interlock.plan.problem import Notes
+from interlock.plan.routes import note_routes
 from interlock.plan.schema import CheckPart, GraphPart, TaskPart
 from interlock.plan.staffing import note_staff
 from interlock.plan.yaml_text import Document, Places
@@ -22,6 +23,7 @@ GLOB_FIELDS = ("touches", "exclusive", "shared")
 def note_all(part: GraphPart, document: Document, notes: Notes, files: Collection[str] | None) -> None:
     places = document.places
     note_staff(part, places, notes)
+    note_routes(part, places, notes)
     _note_kinds(part, places, notes)
     _note_needs(part, places, notes)
     _note_cycle(part, places, notes)

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
 from interlock.model.nearest import suggest
+from interlock.plan.parts import LeasePart, RoutePart
 from interlock.plan.problem import Notes
 from interlock.plan.schema import (
     CHECK_TAG,
@@ -51,13 +52,19 @@ def _name(path: Path) -> str:
 
 
 def _unknown_key(_: ErrorDetails, path: Path) -> Found:
-    known = sorted(_part_at(path[:-1]).model_fields)
+    known = sorted(field.alias or name for name, field in _part_at(path[:-1]).model_fields.items())
     return f"unknown key `{path[-1]}`", suggest(str(path[-1]), known, f"the keys here are {', '.join(known)}")
 
 
 def _part_at(path: Path) -> type[BaseModel]:
-    parts: dict[object, type[BaseModel]] = {"tasks": TaskPart, "agents": AgentPart, "defaults": TaskSettings}
-    if path[-1:] and isinstance(path[-1], int):
+    parts: dict[object, type[BaseModel]] = {
+        "tasks": TaskPart,
+        "agents": AgentPart,
+        "defaults": TaskSettings,
+        "leases": LeasePart,
+        "routes": RoutePart,
+    }
+    if path[:1] != ("routes",) and path[-1:] and isinstance(path[-1], int):
         return CheckPart
     return parts[path[0]] if path else GraphPart
 
@@ -69,6 +76,7 @@ def _missing(_: ErrorDetails, path: Path) -> Found:
         "run": "add `run: [program, argument]`",
         "version": "add `version: 1` at the top",
         "tasks": "add `tasks:` with one entry for each task",
+        "try": "add `try: [agent]`",
         "inputs": "add `inputs: [folder/**]`, or write the command alone: it then sees all files",
     }
     where = f"`{_name(path[:-1])}` has no" if len(path) > 1 else "the file has no"

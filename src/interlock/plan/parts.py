@@ -1,4 +1,4 @@
-"""Parts of the shape of task-graph.yaml that stand by themselves: what all parts share, and `leases`."""
+"""Parts of the shape of task-graph.yaml that stand by themselves: what all share, `leases` and `routes`."""
 
 import re
 from typing import Annotated, Any
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -34,6 +35,39 @@ class Part(BaseModel):
 
 # None is what an absent key becomes; a key that is written must have a value, so no field's type allows it.
 ABSENT: Any = None
+
+
+def _names(value: object) -> object:
+    if isinstance(value, bool | int | float):
+        raise problem("expected the name of an agent, or a list of them", "put the name in quotes")
+    return [value] if isinstance(value, str) else value
+
+
+ONE_OR_MORE = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "array", "items": {"type": "string", "minLength": 1}},
+        ]
+    }
+)
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Line = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, pattern=r"^.+$")]
+Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), ONE_OR_MORE]
+
+
+class RoutePart(Part):
+    """Agents for the tasks that meet a condition."""
+
+    when: Line = Field(
+        ABSENT,
+        description="The condition, like `category == 'docs' and complexity <= 2`. Without it: every task.",
+    )
+    agents: Names = Field(
+        alias="try",
+        description="The agents: names, labels or `any`. Of those that could have a task, the one with the "
+        "least expected cost until it lands goes first, and the next one after a failure.",
+    )
 
 
 def _range(value: str) -> str:

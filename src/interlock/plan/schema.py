@@ -23,7 +23,8 @@ from interlock.model.nearest import suggest
 from interlock.model.suite import RedMain
 from interlock.model.task import COMPLEXITIES, REVIEWS, ROLES, TASK_ID
 from interlock.plan.parts import ABSENT as _ABSENT
-from interlock.plan.parts import LeaseName, LeasePart, Part, problem
+from interlock.plan.parts import ONE_OR_MORE as _COMMANDS_SCHEMA
+from interlock.plan.parts import LeaseName, LeasePart, Line, Names, Part, RoutePart, Text, problem
 from interlock.plan.selection import PRIORITIES
 
 MAX_TASKS = 10_000
@@ -76,12 +77,6 @@ def _commands(value: object) -> object:
 
 def _kind_of_check(value: object) -> str:
     return CHECK_TAG if isinstance(value, dict | CheckPart) else TEXT_TAG
-
-
-def _names(value: object) -> object:
-    if isinstance(value, bool | int | float):
-        raise problem("expected the name of an agent, or a list of them", "put the name in quotes")
-    return [value] if isinstance(value, str) else value
 
 
 def _priority(value: object) -> object:
@@ -161,14 +156,6 @@ _DURATION_SCHEMA = WithJsonSchema(
     {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": f"^(?:{PATTERN})$"}]}
 )
 _PRIORITY_SCHEMA = WithJsonSchema({"enum": [*range(len(PRIORITIES)), *PRIORITIES]})
-_COMMANDS_SCHEMA = WithJsonSchema(
-    {
-        "anyOf": [
-            {"type": "string", "minLength": 1},
-            {"type": "array", "items": {"type": "string", "minLength": 1}},
-        ]
-    }
-)
 
 _CHECK_SCHEMA: dict[str, Any] = {  # Any: a JSON Schema is open by nature
     "type": "object",
@@ -187,8 +174,6 @@ _CHECK_SCHEMA: dict[str, Any] = {  # Any: a JSON Schema is open by nature
 _ONE_CHECK: dict[str, Any] = {"anyOf": [{"type": "string", "minLength": 1}, _CHECK_SCHEMA]}
 _CHECKS_SCHEMA = WithJsonSchema({"anyOf": [*_ONE_CHECK["anyOf"], {"type": "array", "items": _ONE_CHECK}]})
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
-Line = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, pattern=r"^.+$")]
 Id = Annotated[str, StringConstraints(pattern=TASK_ID)]
 Path = Annotated[Line, AfterValidator(_path)]
 Seconds = Annotated[float, BeforeValidator(_seconds), _DURATION_SCHEMA]
@@ -198,7 +183,6 @@ Check = Annotated[
     Annotated[Text, Tag(TEXT_TAG)] | Annotated["CheckPart", Tag(CHECK_TAG)], Discriminator(_kind_of_check)
 ]
 Checks = Annotated[list[Check], BeforeValidator(_commands), _CHECKS_SCHEMA]
-Names = Annotated[list[Line], BeforeValidator(_names), Field(min_length=1), _COMMANDS_SCHEMA]
 Role = Annotated[str, _one_of(*ROLES), WithJsonSchema({"enum": list(ROLES)})]
 Complexity = Annotated[str, _one_of(*COMPLEXITIES), WithJsonSchema({"enum": list(COMPLEXITIES)})]
 RedMainWord = Annotated[str, _one_of(*RedMain), WithJsonSchema({"enum": [word.value for word in RedMain]})]
@@ -388,4 +372,8 @@ class GraphPart(Part):
         "port in `$PORT_REDIS`, for tasks with `port:redis` in `uses`.",
     )
     agents: dict[Id, AgentPart] = Field({}, description="The agents, by name.")
+    routes: list[RoutePart] = Field(
+        _EMPTY,
+        description="Agents of the tasks that name none: the first route whose condition holds decides.",
+    )
     tasks: dict[Id, TaskPart] = Field(description="The tasks, by id.")

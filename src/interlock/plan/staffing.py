@@ -6,6 +6,7 @@ from interlock.model.nearest import suggest
 from interlock.model.task import ANY, COMPLEXITIES
 from interlock.plan.candidates import Candidates, Found, Wanted, named_by
 from interlock.plan.problem import Notes
+from interlock.plan.routes import routes_of
 from interlock.plan.schema import GraphPart, TaskSettings
 from interlock.plan.yaml_text import Places
 
@@ -51,14 +52,14 @@ class _Staff:
             self._notes.add(self._places.of((*path, position)), f"unknown agent `{name}`", hint)
 
     def note_unmanned(self) -> None:
-        candidates = Candidates(self._part.defaults, self._part.agents)
+        candidates = Candidates(self._part.defaults, self._part.agents, routes_of(self._part))
         has_default = "agent" in self._places.inside("defaults")
         for id, task in self._part.tasks.items():
-            if not has_default and "agent" not in self._places.inside("tasks", id):
+            want = candidates.want(task, id)
+            if not (has_default or want.route or "agent" in self._places.inside("tasks", id)):
                 hint = f"add `agent:` here or under `defaults:`; {self._listing()}"
                 self._notes.add(self._places.of(("tasks", id), at_key=True), f"`{id}` has no agent", hint)
                 continue
-            want = candidates.want(task)
             found = candidates.of(want)
             if not found.able and found.short and self._all_described(want):
                 self._note_unable(id, want, found)

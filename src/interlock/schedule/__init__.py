@@ -3,7 +3,8 @@
 Pure: it sees State and the time it is given, keeps an index over them, and changes neither.
 """
 
+from interlock.schedule.agents import closed_until, pick_agent
 from interlock.schedule.board import Board
 from interlock.schedule.round import Choice
 
-__all__ = ["Board", "Choice"]
+__all__ = ["Board", "Choice", "closed_until", "pick_agent"]

@@ -63,7 +63,7 @@ def _rank(state: State, task: TaskState, agent: Agent, now: float) -> _Rank:
     forecast = task.forecast
     looks = forecast.complexity if forecast and not task.spec.complexity else ""
     return (
-        max(0.0, _closed_until(state, task, agent) - now),
+        max(0.0, closed_until(state, task, agent) - now),
         not (task.session.cut_off and task.who is agent),
         _failures(task, agent),
         looks in COMPLEXITIES and COMPLEXITIES.index(agent.complexity) < COMPLEXITIES.index(looks),
@@ -88,7 +88,8 @@ def _warm(state: State, task: TaskState, now: float) -> str:
     return warm.agent if warm and now - warm.time <= WARM_SECONDS else ""
 
 
-def _closed_until(state: State, task: TaskState, agent: Agent) -> float:
+def closed_until(state: State, task: TaskState, agent: Agent) -> float:
+    """Return the time until which the model of an agent takes nothing, as far as this task knows."""
     provider = state.limits.brakes.get(provider_of(agent)) if state.limits.brakes else None
     return max(task.trouble.closed.get(agent.name, 0.0), provider.until if provider else 0.0)
 
@@ -113,7 +114,7 @@ def _as_usual(state: State, task: TaskState, agent: Agent, now: float) -> Reason
 
 def _is_closed(state: State, task: TaskState, usual: Agent, now: float) -> Reason:
     provider = state.limits.brakes.get(provider_of(usual))
-    fields: dict[str, Value] = {"agent": usual.name, "seconds": _closed_until(state, task, usual) - now}
+    fields: dict[str, Value] = {"agent": usual.name, "seconds": closed_until(state, task, usual) - now}
     if provider and provider.why and provider.until > now:
         fields["cause"] = provider.why
     return Reason(Why.MODEL_CLOSED, fields)

@@ -77,6 +77,7 @@ COMMANDS: dict[str, Entry] = {
         f"{_HERE}.show",
         "Explain why a task waits, runs, failed or landed; or which attempt made a commit.",
     ),
+    "route": Entry("Look", f"{_HERE}.route", "Show which agent a task would get, and why."),
     "errors": Entry("Look", f"{_HERE}.learned", "Show each failure once: its tasks, and what fixed it."),
     "lessons": Entry("Look", f"{_HERE}.learned", "Show lessons from past attempts, and if they help."),
     "verify": Entry("Look", f"{_HERE}.verify", "Verify the statements about landed commits, offline."),

@@ -11,6 +11,7 @@ from interlock.ui.queries.inbox import InboxDocument
 from interlock.ui.queries.queue import QueueView
 from interlock.ui.queries.radar import RadarDocument
 from interlock.ui.queries.review import ReviewDocument, ReviewsDocument
+from interlock.ui.queries.route import RouteDocument
 from interlock.ui.queries.spending import CostDocument
 from interlock.ui.queries.timeline import TimelineDocument
 from interlock.ui.web import reads, session, task_reads
@@ -56,6 +57,7 @@ TASK_READS = (
 """An agent gets its own attempt by them."""
 TASK_READS_OF_PEOPLE = (
     ("/explain", ExplainDocument, "Why it stands where it does.", task_reads.explanation, task_reads.OfTask),
+    ("/route", RouteDocument, "The agent it would get, and why.", task_reads.route, task_reads.OfTask),
     ("/review", ReviewDocument, "What a reviewer looks at.", task_reads.review, task_reads.OfTask),
 )
 READS = (

@@ -23,6 +23,7 @@ from interlock.ui.queries.attempts import (
 )
 from interlock.ui.queries.explain import ExplainDocument, explain
 from interlock.ui.queries.review import ReviewDocument, checks_of, review_document, review_of
+from interlock.ui.queries.route import RouteDocument, route_document
 from interlock.ui.queries.tasks import find, forecast_of, rows
 from interlock.ui.reading import Reading, history
 from interlock.ui.web.route import Ask
@@ -152,6 +153,11 @@ async def explanation(ask: Ask) -> ExplainDocument:
     known = await found(ask)
     causes = explain(known.reading, known.task, known.facts, known.stories)
     return ExplainDocument(known.task.spec.id, causes)
+
+
+async def route(ask: Ask) -> RouteDocument:
+    known = await found(ask)
+    return route_document(known.reading.state, known.task, known.reading.now)
 
 
 async def change(ask: Ask) -> ChangeDocument:
