@@ -46,3 +46,25 @@ def test_tasks_go_where_their_route_says_and_on_to_the_next_agent_after_a_failur
     assert [option["agent"] for option in found["options"]] == ["strong"]
     added = json.loads(scratch.interlock("add", "more", "Write more", "--json"))
     assert added
+
+
+CARRIED = """version: 1
+defaults: {agent: [cheap, strong]}
+agents:
+  cheap: {use: command, run: [sh, -c, 'echo 1 > one.txt; rm -f old.txt']}
+  strong: {use: command, run: [sh, -c, 'test -f one.txt && test ! -f old.txt && echo 2 > two.txt']}
+tasks:
+  both: {goal: Write both, done_when: "test -f one.txt && test -f two.txt"}
+"""
+
+
+def test_the_next_agent_begins_with_the_files_of_the_change_that_the_checks_refused(scratch: Scratch) -> None:
+    scratch.write(old__txt="old", **{"task-graph__yaml": CARRIED})
+    scratch.commit("work to do")
+    scratch.interlock("run")
+    rows = [row["fact"] for row in scratch.facts("PhaseStarted")]
+    assert [fact["agent"] for fact in rows if fact["phase"] == "implement"] == ["cheap", "strong"]
+    files = scratch.git("ls-tree", "--name-only", "main").split()
+    assert {"one.txt", "two.txt"} <= set(files) and "old.txt" not in files
+    prompt = scratch.interlock("prompt", "both", "--attempt", "2")
+    assert "Your workspace has its changes, on top of main: mend or replace them." in prompt

@@ -57,7 +57,7 @@ from interlock.model.steering import steering
 from interlock.model.task import Agent, AttemptKey, Commit, PhaseKind, TaskId, Tree
 from interlock.train import message, retry
 from interlock.train.refusal import unresolved_reason
-from interlock.train.sessions import resumed
+from interlock.train.sessions import carried, resumed
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -81,6 +81,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     main = await turn.see_main()
     spec = turn.task.spec
     resume = resumed(turn.task, turn.agent, RESUMABLE)
+    start = None if resume else await _carried_over(env, turn, main)
     report = await env.executor.carry_out(
         Order(
             task=spec.id,
@@ -88,11 +89,12 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
             epoch=turn.claim.epoch,
             base=resume.base if resume else main.commit,
             agent=turn.agent,
-            prompt=await brief(env.repository, env.template, _scene(turn)),
+            prompt=await brief(env.repository, env.template, _scene(turn, is_carried=start is not None)),
             timeout_seconds=spec.timeout_seconds,
             idle_seconds=spec.idle_seconds,
             session=_session_id(turn),
             resume=resume,
+            start=start,
             expected=expected_paths(turn.task),
             variables=turn.checks.variables,
             reserved=turn.reserved,
@@ -109,8 +111,23 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     return [*notes, _work_fact(turn, await env.reserved.hold(await screened(env.screen, report)))]
 
 
-def _scene(turn: Turn) -> Scene:
-    return Scene(turn.task, turn.attempt, turn.neighbours, lessons=turn.lessons)
+def _scene(turn: Turn, *, is_carried: bool) -> Scene:
+    return Scene(turn.task, turn.attempt, turn.neighbours, lessons=turn.lessons, is_carried=is_carried)
+
+
+async def _carried_over(env: Env, turn: Turn, main: Tip) -> Commit | None:
+    """Put the change that the checks refused on top of main, for the agent that has the task now."""
+    failure = carried(turn.task, turn.agent)
+    if failure is None or failure.commit is None:
+        return None
+    try:
+        merge = await env.repository.merge(main.commit, failure.commit, failure.base)
+        if merge.tree is None or merge.tree == main.tree:
+            return None
+        text = f"Change of attempt {failure.attempt} at {turn.task.spec.id}, refused by its checks"
+        return await env.repository.commit(merge.tree, main.commit, text)
+    except EnvironmentProblem:  # it is gone: the attempt begins from main, as the first did
+        return None
 
 
 def notes_of(env: Env, task: TaskId, attempt: int) -> Sequence[f.NotesSaved]:

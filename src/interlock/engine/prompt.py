@@ -51,6 +51,8 @@ class Scene:
     """Landed tasks that it is known to fail together with, and their diffs."""
     lessons: tuple[Lesson, ...] = ()
     """Lessons of earlier attempts."""
+    is_carried: bool = False
+    """The workspace begins with the change of the attempt that failed last."""
 
 
 async def brief(repository: Repository, template: str, scene: Scene) -> str:
@@ -162,10 +164,11 @@ def _failed(scene: Scene) -> Iterator[str]:
     failure = _last_failure(scene)
     if failure is None:
         return
+    begin = "Your workspace has its changes, on top of main: mend or replace them."
     yield (
         f"## What happened to attempt {failure.attempt}\n\n"
         f"It failed at {failure.phase}: {failure.error.value}. "
-        "You start again from main, without its changes."
+        f"{begin if scene.is_carried else 'You start again from main, without its changes.'}"
     )
     yield quoted("The failure", failure_text(failure.why), SUMMARY_CHARS)
     yield failure.feedback

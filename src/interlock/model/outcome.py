@@ -126,6 +126,8 @@ class Order:
     timeout_seconds: float
     idle_seconds: float
     resume: Resume | None = None
+    start: Commit | None = None
+    """A commit on top of `base` whose files the workspace has at the beginning; None: those of `base`."""
     expected: tuple[str, ...] = ()
     """Globs that it is expected to edit; an agent that asks before it edits another path asks for scope."""
     variables: Mapping[str, str] = field(default_factory=dict)

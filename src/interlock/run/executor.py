@@ -97,7 +97,7 @@ class LocalExecutor:
         self._talks: dict[AttemptKey, Conversation] = {}
 
     async def carry_out(self, order: Order, news: AttemptCallbacks = NO_NEWS) -> Report:
-        start = order.resume.start if order.resume else ""
+        start = order.resume.start if order.resume else order.start or ""
         try:
             workspace = await self._workspaces.open(order.task, order.attempt, order.base, start)
             report = await self._work(_continued(order), workspace, news)

@@ -5,12 +5,15 @@
 2. A program that does not have the session any more gives up before its model is heard of. What each says
    then differs, so that is the sign. It gets a new session in the same attempt and workspace, where what the
    earlier one wrote still is.
+3. If the checks refuse a change and another agent gets the task, its workspace begins with that change on top
+   of main: it need not find out again what was right. The same agent begins from main, as it has gone astray.
 """
 
 from collections.abc import Collection
 from dataclasses import replace
 
 from interlock.events.state import TaskState
+from interlock.events.task_parts import Failure
 from interlock.model.outcome import ErrorClass, Order, Resume
 from interlock.model.task import Agent
 
@@ -21,6 +24,14 @@ def resumed(task: TaskState, agent: Agent, resumable: Collection[str]) -> Resume
     found = task.session.cut_off
     goes_on = task.who.name == agent.name and agent.use in resumable
     return found if found and found.session and goes_on else None
+
+
+def carried(task: TaskState, agent: Agent) -> Failure | None:
+    """Return the failure whose change an attempt of this agent begins with; None: it begins from main
+    (rule 3)."""
+    last = task.trouble.failures[-1] if task.trouble.failures else None
+    is_for_another = last is not None and last.agent not in ("", agent.name)
+    return last if last and is_for_another and last.error is ErrorClass.CHECK and last.commit else None
 
 
 def afresh(order: Order, error: ErrorClass | None, *, has_begun: bool) -> Order | None:
