@@ -76,7 +76,9 @@ def graph(tasks: int, retries: int = 1) -> Graph:
     return Graph(specs, scripts, {"src/a": "a\n"}, max_parallel=3)
 
 
-def run(project: Graph, trouble: Trouble) -> tuple[State, Provided, float]:
+def run(
+    project: Graph, trouble: Trouble, held_seconds: Callable[[float], float] = lambda _: 0.0
+) -> tuple[State, Provided, float]:
     """Run to rest; the state, the executor, and the time it took."""
     seen: list[tuple[State, Provided, float]] = []
 
@@ -107,6 +109,7 @@ def run(project: Graph, trouble: Trouble) -> tuple[State, Provided, float]:
             executor.lease,
             lambda _: False,
         )
+        env = replace(env, held_seconds=held_seconds)
         options = Options(max_parallel=3, controller_lease_seconds=120.0, main_seconds=600.0)
         engine = Engine(env, options)
         patience = asyncio.create_task(count_anew())
@@ -147,6 +150,17 @@ def test_a_provider_that_says_when_it_is_back_is_asked_hardly_at_all() -> None:
     assert {task.stage for task in state.tasks.values()} == {Stage.DONE}
     assert 12 * HOUR < seconds < 12.1 * HOUR
     assert len(executor.ended) == 4
+
+
+def test_work_that_a_quota_stopped_goes_on_after_quiet_hours() -> None:
+    def quota(now: float, order: Order) -> Report | None:
+        left = 2 * HOUR - now
+        return replace(broken(order, ErrorClass.QUOTA), retry_after_seconds=left) if left > 0 else None
+
+    state, executor, seconds = run(graph(2), quota, lambda _: 5 * HOUR)
+    assert {task.stage for task in state.tasks.values()} == {Stage.DONE}
+    assert 7 * HOUR < seconds < 7.1 * HOUR
+    assert len(executor.ended) == 2
 
 
 LAYERS: dict[str, Trouble] = {

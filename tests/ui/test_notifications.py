@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.model.errors import UsageError
-from interlock.ui.notify.pacing import Pacing, quiet_hours
+from interlock.model.quiet_hours import quiet_hours
+from interlock.ui.notify.pacing import Pacing
 from interlock.ui.words.notices import LINES_MOST, Notice, NoticeKind, body, title
 from tests.engine.scratch import Scratch
 

@@ -417,6 +417,8 @@ SENTENCES: list[tuple[Reason, str]] = [
     ),
     (of(Why.BROKE, times=5, cause=said("HTTP 502")), "5 calls in a row broke: HTTP 502"),
     (of(Why.REACHED), "it can be reached again"),
+    (of(Why.QUIET_HOURS, cause=said("quota used up")), "quota used up; its work goes on after quiet hours"),
+    (of(Why.QUOTA_BACK), "quiet hours do not hold it back any more"),
     (of(Why.DECLARED), "declared"),
     (of(Why.FROM_PATHS, paths=("docs/**", "a.md")), "inferred from docs/**, a.md"),
     (of(Why.FROM_WORD, word="fix"), "inferred from the word `fix` in its goal"),

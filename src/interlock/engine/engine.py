@@ -169,7 +169,7 @@ class Engine:
         try:
             async with asyncio.timeout(CLOSE_SECONDS if self._stop else None):
                 measured = self._gauges.last(self.state, self._ledger.board, self._ledger.meter)
-                heard = await last_news(self._env)
+                heard = await last_news(self._env, self.state)
                 await self._ledger.release(claim, [*measured, *heard, f.RunEnded(self.holder, why)])
                 await self._ledger.catch_up()
                 await self._ledger.close(CLOSE_SECONDS)

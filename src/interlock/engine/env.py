@@ -117,5 +117,7 @@ class Env:
     """Old tool calls in a row after which a session may be stopped; 0: none is."""
     purse: Purse = field(default_factory=Purse)
     """The budgets, for the calls of models."""
+    held_seconds: Callable[[float], float] = lambda _: 0.0
+    """Returns the time for which work still waits if the quota that stopped it is back at this time."""
     patience: HangLimits = field(default_factory=HangLimits)
     """Limits after which a check that takes longer than usual is ended."""

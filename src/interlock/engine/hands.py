@@ -108,7 +108,16 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
     if report.error is ErrorClass.OUTSIDE:
         await turn.mention(notes)
         raise CutShort(report.reason, report.archived)
-    return [*notes, _work_fact(turn, await env.reserved.hold(await screened(env.screen, report)))]
+    screened_report = await env.reserved.hold(await screened(env.screen, report))
+    return [*notes, await _held_back(env, _work_fact(turn, screened_report))]
+
+
+async def _held_back(env: Env, fact: f.Fact) -> f.Fact:
+    """Let a task that a used-up quota stopped wait until quiet hours are over."""
+    if not isinstance(fact, f.PhaseFailed) or fact.error is not ErrorClass.QUOTA:
+        return fact
+    held = env.held_seconds(await env.store.now() + fact.retry_after_seconds)
+    return replace(fact, retry_after_seconds=fact.retry_after_seconds + held)
 
 
 def _scene(turn: Turn, *, is_carried: bool) -> Scene:

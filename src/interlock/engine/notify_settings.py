@@ -30,4 +30,6 @@ class NotifySettings:
     """The least time between two messages to them; what happens meanwhile is told in one. 0: at once."""
     quiet_hours: str = ""
     """The hours of the day without messages to them, like `22:00-07:00`; one message tells the rest after
-    it."""
+    it. Work that a used-up quota stopped does not go on in them either."""
+    resume_in_quiet_hours: bool = False
+    """Go on as soon as a quota is back, in quiet hours too."""

@@ -29,6 +29,7 @@ from interlock.engine.publishers import publisher_of
 from interlock.engine.reserved import PROJECT_FILE, Reserved, names_in, own_attributes
 from interlock.engine.resolvers import resolver_of
 from interlock.engine.resolving import Resolver
+from interlock.engine.resumption import held_until_morning
 from interlock.engine.reviews import reviews_of
 from interlock.engine.settings import FILE, Settings, load, project_name, setting_files, store_address
 from interlock.engine.setups import SetupMeans, Setups
@@ -288,6 +289,7 @@ class Project(Calls):
             reviews=reviews_of(self.place, self.settings, self.origins),
             circle_limit=self.settings.circle_limit,
             purse=self.purse,
+            held_seconds=held_until_morning(self.settings),
             patience=HangLimits(self.settings.hang_factor, self.settings.hang_after_seconds),
         )
 

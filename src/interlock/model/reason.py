@@ -188,6 +188,8 @@ class Why(StrEnum):
     REFUSED = "refused"
     BROKE = "broke"
     REACHED = "reached"
+    QUIET_HOURS = "quiet-hours"
+    QUOTA_BACK = "quota-back"
 
     DECLARED = "declared"
     FROM_PATHS = "from-paths"

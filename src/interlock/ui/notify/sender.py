@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from interlock.engine.notify_settings import NotifySettings
+from interlock.engine.resumption import minute_of_day
+from interlock.model.quiet_hours import quiet_hours
 from interlock.model.shown import shown
 from interlock.ui.notify.channels import Channel, Message, message_of, services, webhook
-from interlock.ui.notify.pacing import Pacing, quiet_hours
+from interlock.ui.notify.pacing import Pacing
 from interlock.ui.words.notices import Notice
 
 LAST_SECONDS = 20.0
@@ -27,12 +29,6 @@ def channels(settings: NotifySettings, environ: Mapping[str, str]) -> tuple[Chan
     if settings.notify_urls:
         found.append(services(settings.notify_urls))
     return tuple(found)
-
-
-def minute_of_day(seconds: float) -> float:
-    """The minute of the day where the person lives."""
-    local = time.localtime(seconds)
-    return local.tm_hour * 60 + local.tm_min + local.tm_sec / 60
 
 
 async def send_all(ways: Sequence[Channel], message: Message) -> list[str]:

@@ -117,5 +117,7 @@ BRAKES: Mapping[str, Words] = {
         f"{because}; from {reason.text('at_once')} at once to {reason.text('now_at_once')}"
     ),
     Why.BROKE: lambda reason, because: f"{reason.text('times')} calls in a row broke: {because}",
+    Why.QUIET_HOURS: lambda _, because: f"{because}; its work goes on after quiet hours",
+    Why.QUOTA_BACK: lambda _, __: "quiet hours do not hold it back any more",
     Why.REACHED: lambda _, __: "it can be reached again",
 }
