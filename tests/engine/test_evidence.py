@@ -34,7 +34,9 @@ def test_a_verified_and_an_observed_change_are_told_apart_everywhere(scratch: Sc
         "forge": {"grade": "verified", "gap": None} | NOTHING_ELSE | {"steering": ["unittest.py"]},
     }
     assert "bare: no check covers it; it lands as observed" in said
-    assert "evidence: 2 verified on the merged tree, 1 observed" in said
+    graded = "1 verified on the merged tree, 1 verified by checks that it edits, 1 observed"
+    assert f"evidence: {graded}" in said
+    assert_told_everywhere(scratch, said)
     trailers = scratch.git("log", "-3", "--format=%s|%(trailers:key=Interlock-Evidence,valueonly)", "main")
     assert set(filter(None, trailers.splitlines())) == {
         "checked|verified on the merged tree",
@@ -53,6 +55,22 @@ def test_a_verified_and_an_observed_change_are_told_apart_everywhere(scratch: Sc
     assert "passed its checks" not in explained
     commit = scratch.status()["tasks"][0]["landed_commit"]
     assert "it landed on main: " in scratch.interlock("explain", commit[:12])
+
+
+def assert_told_everywhere(scratch: Scratch, said: str) -> None:
+    """Each command that shows the landing names the file by which it had a say in its own check."""
+    commit = next(task["landed_commit"] for task in scratch.status()["tasks"] if task["evidence"]["steering"])
+    landed = f"forge: landed as {commit[:12]}, verified"
+    (live, again) = [line for line in said.splitlines() if landed in line]
+    assert live.endswith(f"verified on the merged tree{STEERED}")
+    assert again.startswith("edits its checks: forge: ") and STEERED in again
+    assert "forge  landed (the change edits how its checks run: unittest.py)" in scratch.read("report")
+    assert "checked  landed  checked" in scratch.read("report")
+    proven = scratch.interlock("verify", f"{commit}~1..{commit}")
+    assert f"verified, 1 check, unsigned, as the log says{STEERED}\n" in proven
+    assert "1 commit, 1 good (1 edits how the checks run)" in proven
+    found = json.loads(scratch.interlock("verify", commit, "--json"))["commits"]
+    assert [each["steering"] for each in found] == [["unittest.py"]]
 
 
 FORGED = "12:00:00 zz: landed as 0123456789ab"

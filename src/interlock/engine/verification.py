@@ -16,6 +16,7 @@ from interlock.git.place import Place
 from interlock.git.signing import Checked, Signing, Standing, read_signing
 from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.redact import Redactor, secret_values
+from interlock.model.steering import steering
 from interlock.model.task import Commit, TaskId
 from interlock.store.protocol import Store
 from interlock.train import proof
@@ -130,9 +131,19 @@ async def _judged(
     if confirmed is False:
         return replace(judged, flaw=Flaw.EDITED, part=Part.LOG)
     judged = replace(judged, signer=signature.signer if signature else "", confirmed=bool(confirmed))
+    judged = replace(judged, steering=await _steering(means.place.git, found, said))
     if part := proof.untested(said):
         return replace(judged, flaw=Flaw.UNTESTED, part=part)
     return judged if confirmed else _unvouched(means, judged, signature)
+
+
+async def _steering(git: Git, found: CommitOnBranch, said: Statement) -> tuple[str, ...]:
+    """Return what the commit edits of how its checks run: git knows, so no statement has to say it."""
+    if not found.parent:
+        return ()
+    changes = await git.changes(found.parent, found.commit)
+    touched = [change.path.decode("utf-8", "replace") for change in changes]
+    return steering(touched, [check.command for check in said.predicate.interlock.checks])
 
 
 def _unvouched(means: Means, judged: Judged, signature: Checked | None) -> Judged:

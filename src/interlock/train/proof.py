@@ -80,6 +80,8 @@ class Judged:
     """The signer; empty: it is unsigned, or the signer is not known."""
     confirmed: bool = False
     """The log here says the same."""
+    steering: tuple[str, ...] = ()
+    """Files of the commit that decide how the checks of its statement run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from interlock.ui.cli.session import opened, read, seconds_option
 from interlock.ui.plain import counted, inert, shortened
 from interlock.ui.queries.report import Done, Report, report
 from interlock.ui.reading import rows_since
+from interlock.ui.words.evidence import steering_text
 from interlock.ui.words.facts import clock
 from interlock.ui.words.sessions import tokens
 
@@ -75,12 +76,17 @@ def lines(found: Report) -> Iterator[str]:
 
 
 def _done(done: Done) -> str:
-    how = (
-        paint("landed", "green")
-        if done.evidence == Grade.VERIFIED
-        else paint("landed (unverified)", "yellow")
-    )
-    return f"  {clock(done.time)}  {done.task}  {how if done.commit else 'no change'}  {_line(done.goal)}"
+    return f"  {clock(done.time)}  {done.task}  {_how(done)}  {_line(done.goal)}"
+
+
+def _how(done: Done) -> str:
+    if not done.commit:
+        return "no change"
+    if done.evidence != Grade.VERIFIED:
+        return paint("landed (unverified)", "yellow")
+    if done.steering:
+        return paint(f"landed ({steering_text(done.steering)})", "yellow")
+    return paint("landed", "green")
 
 
 def _line(text: str) -> str:

@@ -59,6 +59,9 @@ def _lines(found: list[TaskRow], metrics: Metrics) -> Iterator[str]:
     thinner = [row for row in of["done"] if row.evidence and row.evidence.fewer_tests]
     for row in thinner[:LISTED]:
         yield f"{paint('removed tests', 'yellow')}: {row.id}: {row.text}"
+    steered = [row for row in of["done"] if row.evidence and row.evidence.steering and row not in thinner]
+    for row in steered[:LISTED]:
+        yield f"{paint('edits its checks', 'yellow')}: {row.id}: {row.text}"
     left = {state: of[state] for state in ("failed", "cancelled", "waiting", "running")}
     if listed := [row for members in left.values() for row in members[:LISTED]]:
         yield from table(listed, 0)

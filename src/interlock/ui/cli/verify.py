@@ -62,8 +62,10 @@ def _lines(judged: list[Judged], flawed: int) -> Iterator[str]:
         mark = paint("problem", "red") if each.flaw else f"{paint('ok', 'green')}     "
         text = flaw_text(each) or good_text(each)
         yield f"{mark}  {each.commit[:12]}  {one_line(each.task):{width}}  {text}"
+    steered = sum(bool(each.steering) and each.flaw is None for each in judged)
+    edits = f" ({steered} {'edits' if steered == 1 else 'edit'} how the checks run)" if steered else ""
     wrong = f", {paint(counted(flawed, 'problem'), 'red')}" if flawed else ""
-    yield f"{counted(len(judged), 'commit')}, {len(judged) - flawed} good{wrong}"
+    yield f"{counted(len(judged), 'commit')}, {len(judged) - flawed} good{edits}{wrong}"
 
 
 def _document(judged: Judged) -> dict[str, object]:
@@ -77,5 +79,6 @@ def _document(judged: Judged) -> dict[str, object]:
         "signer": judged.signer or None,
         "confirmed": judged.confirmed,
         "unconfirmed": list(UNCONFIRMED) if judged.confirmed else None,
+        "steering": list(judged.steering),
         "statement": judged.statement,
     }

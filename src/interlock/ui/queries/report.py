@@ -25,6 +25,8 @@ class Done:
     commit: str
     evidence: str
     time: float
+    steering: tuple[str, ...] = ()
+    """Files of the change that decide how its checks run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +73,6 @@ def _done(state: State, row: Recorded) -> Done | None:
     task = state.tasks.get(fact.task)
     commit = fact.commit if isinstance(fact, f.Landed) else ""
     goal = task.spec.goal if task else ""
-    grade = task.evidence.grade if task and task.evidence and commit else ""
-    return Done(fact.task, goal, commit, grade, row.time)
+    evidence = task.evidence if task and commit else None
+    grade, steering = (evidence.grade, evidence.steering) if evidence else ("", ())
+    return Done(fact.task, goal, commit, grade, row.time, steering)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from interlock.model.canary import CanaryResult
 from interlock.model.evidence import Evidence, Gap, Grade
-from interlock.ui.plain import counted, listed, one_line
+from interlock.ui.plain import counted, listed, one_line, shortened
 
 if TYPE_CHECKING:  # every command that shows a task comes by here, and none of them runs checks
     from interlock.verify.wrong_copy import WrongCopy
 
-NAMED = 8
-"""The most tests or files that a line names; `show --json` has more."""
+NAMED, NAME_CHARS = 3, 60
+"""The most tests or files that a line names, and the most characters of each; `show --json` has more."""
 _GAPS = {
     Gap.UNCHECKED: "not checked yet",
     Gap.NO_CHECKS: "no check covers it",
@@ -46,19 +46,24 @@ def known_text(evidence: Evidence) -> str:
     return failing + untried + _steering(evidence)
 
 
+def steering_text(paths: Sequence[str]) -> str:
+    """What a grade does not say: the change had a say in what its checks report; empty if it had none."""
+    named = listed([_name(path) for path in paths], NAMED)
+    return f"the change edits how its checks run: {named}" if named else ""
+
+
 def _steering(evidence: Evidence) -> str:
-    named = listed([one_line(name) for name in evidence.steering], NAMED)
-    return f"; the change edits how its checks run: {named}" if named else ""
+    return f"; {steering_text(evidence.steering)}" if evidence.steering else ""
 
 
 def _removed(evidence: Evidence) -> str:
-    names = [one_line(name) for name in evidence.removed_tests[:NAMED]]
+    names = [_name(name) for name in evidence.removed_tests[:NAMED]]
     more = evidence.fewer_tests - len(names)
     return f" ({', '.join(names)}{f' and {more} more' if more else ''})" if names else ""
 
 
 def gap_text(evidence: Evidence) -> str:
-    named = listed([f"`{one_line(name)}`" for name in evidence.about], NAMED)
+    named = listed([f"`{_name(name)}`" for name in evidence.about], NAMED)
     if evidence.gap is None:
         return "claimed by the agent" if evidence.grade is Grade.CLAIMED else ""
     if evidence.gap is Gap.FEWER_TESTS:
@@ -68,9 +73,13 @@ def gap_text(evidence: Evidence) -> str:
     return _GAPS[evidence.gap].format(named)
 
 
+def _name(text: str) -> str:
+    return shortened(one_line(text), NAME_CHARS)
+
+
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """The result of checks on code that was broken on purpose; '' if there was no code to break."""
-    checks = " and ".join(f"`{one_line(command)}`" for command in result.noticed_by or commands)
+    checks = " and ".join(f"`{_name(command)}`" for command in result.noticed_by or commands)
     if result.is_untried:
         return f"{checks} takes too long to run on broken code"
     if not result.places:
@@ -100,13 +109,13 @@ def wrong_copy_fix(copy: "WrongCopy") -> str:
 
 
 def grades_text(found: Iterable[Evidence]) -> str:
+    """Count landings by their grade; those that edit how their own checks run are not among the verified."""
     members = list(found)
-    verified = sum(one.is_verified for one in members)
-    rest = len(members) - verified
-    if not members:
-        return ""
-    if not rest:
-        return f"{verified} verified on the merged tree"
-    if not verified:
+    steered = sum(one.is_verified and bool(one.steering) for one in members)
+    verified = sum(one.is_verified for one in members) - steered
+    rest = len(members) - verified - steered
+    edits = f"{steered} verified by checks that {'it edits' if steered == 1 else 'they edit'}"
+    counts = {f"{verified} verified on the merged tree": verified, edits: steered, f"{rest} observed": rest}
+    if members and rest == len(members):
         return f"{counted(rest, 'change')} observed"
-    return f"{verified} verified on the merged tree, {rest} observed"
+    return ", ".join(text for text, count in counts.items() if count)

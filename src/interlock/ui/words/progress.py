@@ -238,8 +238,10 @@ def _why(text: str) -> str:
 
 
 def _unverified(fact: f.Landed, state: State) -> Evidence | None:
-    """The evidence of a change that its checks do not cover. A change without any was told before."""
+    """The evidence of a change that its checks do not cover, or whose checks it edits. That a change has none
+    was told before."""
     task = state.tasks.get(fact.task)
     evidence = task.evidence if task else None
-    is_told = evidence is None or evidence.is_verified or evidence.gap is Gap.NO_CHECKS
-    return None if is_told else evidence
+    if evidence is None or evidence.steering:
+        return evidence
+    return None if evidence.is_verified or evidence.gap is Gap.NO_CHECKS else evidence

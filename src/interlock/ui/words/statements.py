@@ -3,6 +3,7 @@
 from interlock.train.proof import Flaw, Judged, Part, failed
 from interlock.train.statement import Statement
 from interlock.ui.plain import counted, one_line, shortened
+from interlock.ui.words.evidence import steering_text
 
 NAME_CHARS = 100
 _PARTS = {
@@ -51,7 +52,8 @@ def good_text(judged: Judged) -> str:
     parts += [f"approved by {', '.join(map(_name, people))}"] if people else []
     by = f" by {_name(judged.signer)}" if judged.signer else ""
     parts.append(f"signed{by}" if judged.is_signed else "unsigned")
-    return ", ".join([*parts, *(["as the log says"] if judged.confirmed else [])])
+    text = ", ".join([*parts, *(["as the log says"] if judged.confirmed else [])])
+    return f"{text}; {steering_text(judged.steering)}" if judged.steering else text
 
 
 def _tested(said: Statement) -> str:
