@@ -126,6 +126,21 @@ def test_a_change_that_no_check_has_read_is_not_verified(scratch: Scratch) -> No
     assert trailer == "observed, no check has read what it changes"
 
 
+@pytest.mark.parametrize("known", ["", "not "], ids=["green main", "red main"])
+def test_a_test_with_another_number_in_its_name_each_time_is_not_removed(
+    scratch: Scratch, known: str
+) -> None:
+    """The checks of a page that a change adds name a test by the time, and another by a random number."""
+    names = ('echo "ok 1 - made at $(date +%s.%N)"', 'echo "ok 2 - takes $(od -An -N4 -tu4 /dev/urandom)"')
+    last = f'echo "{known}ok 3 - known"; exit {int(bool(known))}'
+    scratch.write(check__sh="\n".join(("echo TAP version 13", "echo 1..3", *names, last)) + "\n")
+    scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify="sh check.sh")
+    scratch.interlock("run")
+    found = [task["evidence"] for task in scratch.status()["tasks"]]
+    assert [(one["grade"], one["fewer_tests"]) for one in found] == [("verified", 0)] * 2
+    assert [one["known_failures"] for one in found] == [int(bool(known))] * 2
+
+
 REMOVALS = {
     "gone": "git rm -q tests/gone.sh",
     "emptied": ": > tests/emptied.sh",

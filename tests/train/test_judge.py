@@ -185,6 +185,33 @@ def test_one_new_test_does_not_stand_for_two_of_the_same_title() -> None:
     assert against(ran("a::t b::t c::u"), ran("d::t c::u")).checks[0].vanished == ("b::t",)
 
 
+RANDOM = 'is a number > 0.3481 takes "2026-11-19T22:27:34.509Z" and 9f3c2ab7d1', "counts 17951272"
+AGAIN = 'is a number > 0.07 takes "2026-11-19T22:29:01.001Z" and 01bd77c9e2', "counts 17959911"
+
+
+def named(passed: tuple[str, ...], failed: tuple[str, ...] = ()) -> CheckResult:
+    found = SuiteResult(passed, failed, len(passed), len(failed))
+    return CheckResult("make", 1 if failed else 0, suite=found)
+
+
+@pytest.mark.parametrize("failed", [(), ("known 5",)], ids=["green main", "red main"])
+@pytest.mark.parametrize("fixed", [(), ("known 6",)], ids=["green", "red"])
+def test_a_name_with_other_numbers_in_each_run_is_not_removed(
+    failed: tuple[str, ...], fixed: tuple[str, ...]
+) -> None:
+    verdict = against(named(("a", *RANDOM), failed), named(("a", *AGAIN), fixed if failed else ()))
+    assert verdict.passed and not verdict.checks[0].vanished_count and not verdict.checks[0].fewer_passed
+    assert weigh(verdict.checks).is_verified
+
+
+@pytest.mark.parametrize("failed", [(), ("known",)], ids=["green main", "red main"])
+def test_one_name_with_other_numbers_stands_for_one_that_is_gone(failed: tuple[str, ...]) -> None:
+    main, now = named(("a", "case 1", "case 2", "t1"), failed), named(("a", "case 3", "t2", "b"), failed)
+    (check,) = against(main, now).checks
+    assert check.vanished == ("case 2", "t1")
+    assert against(main, now).passed is not bool(failed)
+
+
 def test_a_known_failing_test_may_vanish() -> None:
     assert against(ran("a", "b c"), ran("a", "c")).passed
 

@@ -15,15 +15,18 @@ Rules:
    too: lock files, snapshots.
 8. An undo may take along the tests that it removes itself. They pass no more, and main's later checks do not
    look for them.
-9. A green check that counts failed tests without names is not green if it counts more than main: its
+9. A test whose name has numbers, times or digests in it may have others in each run: one new name that is the
+   same but for these stands for one that is gone.
+10. A green check that counts failed tests without names is not green if it counts more than main: its
    program does not tell by its exit status.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from interlock.model.failure import normalised
 from interlock.model.outcome import CheckResult
 from interlock.model.suite import RedMain, SuiteResult, Unable
 from interlock.model.task import Task
@@ -121,8 +124,12 @@ def _compared(
     """A red check beside the same red check on main."""
     now = result.suite or SuiteResult()
     known, had, passes = set(was.failed), set(was.passed), set(now.passed)
-    newly = [name for name in now.failed if name not in known]
-    gone = sorted(had - passes - set(newly) - set(taken))
+    newly = _unlike(
+        [name for name in now.failed if name not in known], [*known - set(now.failed)], normalised
+    )
+    missed = sorted(had - passes - set(newly) - set(taken))
+    gone = _unlike(missed, [*passes - had], normalised)
+    renamed = tuple(name for name in missed if name not in gone)
     left = tuple(sorted((had & set(taken)) - passes))
     other = _other_reason(result, before, now, was)
     found = replace(
@@ -138,7 +145,8 @@ def _compared(
     if newly or gone or found.fewer_passed or found.unlike_main:
         return _counted(found)
     gained = tuple(name for name in now.passed if name not in had)
-    return replace(found, red_on_base=True, vanished=left, suite=replace(now, passed=gained))
+    # main after the landing is not known by names that it had in an earlier run
+    return replace(found, red_on_base=True, vanished=(*left, *renamed), suite=replace(now, passed=gained))
 
 
 def _other_reason(result: CheckResult, before: CheckResult, now: SuiteResult, was: SuiteResult) -> str:
@@ -161,7 +169,8 @@ def _shrunk(result: CheckResult, before: CheckResult | None) -> CheckResult:
     fewer = max(0, was.passed_count - now.passed_count)
     if before.passed:
         return _thinned(result, was, now, fewer)
-    gone = sorted(set(was.passed) - set(now.passed))
+    had, has = set(was.passed), set(now.passed)
+    gone = _unlike(sorted(had - has), [*has - had], normalised)
     found = _counted(_without(result, gone, fewer))
     return replace(found, exit_code=1) if gone or fewer else found
 
@@ -187,15 +196,29 @@ def _thinned(result: CheckResult, was: SuiteResult, now: SuiteResult, fewer: int
 
 
 def _not_moved(gone: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The names of which no new one has the same last part."""
-    places = Counter(map(_title, new))
+    """The names of which no new one has the same last part (rule 9)."""
+    removed = _unlike(gone, new, _title)
+    if len(removed) == len(gone):
+        return _unlike(gone, new, _plain_title)
+    left = _unlike(new, [name for name in gone if name not in removed], _title)
+    return _unlike(removed, left, _plain_title)
+
+
+def _unlike(gone: Sequence[str], new: Sequence[str], form: Callable[[str], str]) -> list[str]:
+    """The names that have no partner among the new ones: each of these stands for one of the same form."""
+    places = Counter(map(form, new)) if gone else Counter()
     removed = []
     for name in gone:
-        if places[_title(name)]:
-            places[_title(name)] -= 1
+        if places[form(name)]:
+            places[form(name)] -= 1
         else:
             removed.append(name)
     return removed
+
+
+def _plain_title(name: str) -> str:
+    """The title without what differs from run to run."""
+    return normalised(_title(name))
 
 
 def _title(name: str) -> str:
