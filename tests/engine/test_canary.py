@@ -77,6 +77,36 @@ def test_checks_that_notice_nothing_verify_nothing_and_the_run_says_so(scratch: 
     assert trailer == "observed, the checks did not notice code broken on purpose"
 
 
+UNTRIED = "found no source code to break on purpose, so nothing shows that `sh check.sh` tests the project"
+
+
+def test_where_there_is_nothing_to_break_each_reader_is_told(scratch: Scratch) -> None:
+    """A project of shell scripts: its check passes whatever the scripts do."""
+    scratch.write(tool__sh="echo tool\n", check__sh="grep -q echo tool.sh\n")
+    scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", verify="sh check.sh")
+    rows = json.loads(scratch.interlock("doctor", "--json"))["checks"]
+    (row,) = [row for row in rows if row["name"] == "canary"]
+    assert (row["health"], row["text"]) == ("warning", UNTRIED) and "review" in row["fix"]
+    said = scratch.interlock("run")
+    assert said.count(f"canary: {UNTRIED}") == 1
+    assert said.count("verified on the merged tree, checks not tested on broken code") == 2
+    assert "evidence: 2 verified by checks that were not tested on broken code" in said
+    assert [task["evidence"]["untried"] for task in scratch.status()["tasks"]] == [True, True]
+    trailer = scratch.git("log", "-1", "--format=%(trailers:key=Interlock-Evidence,valueonly)", "main")
+    assert trailer == "verified on the merged tree, checks not tried by a break"
+    assert "landed (checks not tested on broken code)" in scratch.read("report")
+
+
+def test_the_first_source_code_that_lands_is_broken_in_the_same_run(scratch: Scratch) -> None:
+    """A new project: there was nothing to break when its first change was checked."""
+    write = "printf 'def area(side):\\n    return side * side\\n' > shapes.py"
+    agent = f'if test $INTERLOCK_TASK_ID = a; then {write}; else echo > "$INTERLOCK_TASK_ID.txt"; fi'
+    scratch.graph("  a: {goal: a}\n  b: {goal: b, needs: [a]}\n", agent, verify="python3 -c pass")
+    scratch.interlock("run")
+    found = {task["id"]: task["evidence"] for task in scratch.status()["tasks"]}
+    assert found["b"]["gap"] == "canary-not-noticed"
+
+
 def test_after_the_checks_were_mended_the_next_run_tries_again(scratch: Scratch) -> None:
     scratch.write(shapes__py=SHAPES, check__sh="true\n")
     scratch.graph("  a: {goal: a}\n", verify='"sh check.sh"')

@@ -56,15 +56,20 @@ async def canary_of(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult 
     """
     commands = turn.task.spec.verify
     known = turn.checks.canary()
-    if not commands or (known and (known.is_settled or known.run == turn.run)):
+    if not commands or (known and (known.is_settled or (known.run == turn.run and _is_of_code(known)))):
         return known
     async with env.trials.one_at_a_time:
         while True:
             key = f"{canary_key(commands, turn.checks.environment)} {turn.checks.steered()}"
-            if key not in env.trials.found:
+            if key not in env.trials.found or not _is_of_code(env.trials.found[key]):
                 env.trials.found[key] = await _try_now(env, turn, usual_seconds)
             if key.endswith(f" {turn.checks.steered()}"):  # else such a change landed during the trial
                 return env.trials.found[key]
+
+
+def _is_of_code(result: CanaryResult) -> bool:
+    """Return False if there was nothing to break: what lands may be the first source code."""
+    return bool(result.places) or result.given_up
 
 
 async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
@@ -86,7 +91,8 @@ async def _try_now(env: Env, turn: Turn, usual_seconds: float) -> CanaryResult:
     inputs = dict(turn.task.spec.inputs)
     canaries = await env.canaries(main.tree, commands, turn.checks.trusted_tree(), inputs)
     result = await try_canaries(canaries, trial)
-    await turn.note([canary_fact(result, commands, turn.checks.environment, main.tree)])
+    if _is_of_code(result) or turn.checks.canary() is None:
+        await turn.note([canary_fact(result, commands, turn.checks.environment, main.tree)])
     return result
 
 

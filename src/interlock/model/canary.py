@@ -48,15 +48,17 @@ class CanaryResult:
 
     @property
     def is_settled(self) -> bool:
-        """Tell if another trial would say the same: a break was noticed, or there is nothing to break.
+        """Tell if another trial would say the same: a break was noticed. Where there was nothing to break,
+        source code may have landed since.
 
         A result without the commands that noticed is of a version that a linter could satisfy.
         """
-        return bool(self.noticed and self.noticed_by) or not (self.places or self.given_up)
+        return bool(self.noticed and self.noticed_by)
 
     @property
     def is_untried(self) -> bool:
-        return self.given_up and not self.places
+        """Tell if nothing was broken: the checks take too long, or nothing was found to break."""
+        return not self.places
 
 
 def canary_key(commands: Sequence[str], environment: str) -> str:

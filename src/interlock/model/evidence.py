@@ -54,7 +54,8 @@ class Evidence:
     removed_tests: tuple[str, ...] = ()
     """Their names, where the report tells them; at most 50 of each check."""
     untried: bool = False
-    """The checks take too long to be tried on code that was broken on purpose."""
+    """The checks were not tried on code that was broken on purpose: they take too long, or Interlock cannot
+    break any file of the project."""
     steering: tuple[str, ...] = ()
     """Files of the change that decide how its checks run: it had a say in what they report."""
 

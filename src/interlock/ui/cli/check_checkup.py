@@ -68,9 +68,10 @@ def check_finding(check: CheckResult, is_promise: bool = False) -> Finding:
 async def _canary_finding(project: Project, fact: CanaryTried) -> Finding:
     commands, result = fact.commands, canary_result(fact)
     if result.is_untried:
-        return warning("canary", canary_text(result, commands), "use a faster check")
-    if not result.places:
-        return good("canary", "there is no source code to break on purpose")
+        fix = (
+            "use a faster check" if result.given_up else "read what lands, or let people review it (`review`)"
+        )
+        return warning("canary", canary_text(result, commands), fix)
     if not result.is_blind:
         return good("canary", canary_text(result, commands))
     if copy := await find_wrong_copy(project, commands):

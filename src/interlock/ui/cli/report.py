@@ -86,7 +86,11 @@ def _how(done: Done) -> str:
         return paint("landed (unverified)", "yellow")
     if done.steering:
         return paint(f"landed ({steering_text(done.steering)})", "yellow")
-    return paint("landed", "green")
+    return (
+        paint("landed (checks not tested on broken code)", "yellow")
+        if done.untried
+        else paint("landed", "green")
+    )
 
 
 def _line(text: str) -> str:

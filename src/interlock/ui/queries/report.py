@@ -27,6 +27,8 @@ class Done:
     time: float
     steering: tuple[str, ...] = ()
     """Files of the change that decide how its checks run."""
+    untried: bool = False
+    """Its checks were not tried on code that was broken on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +76,6 @@ def _done(state: State, row: Recorded) -> Done | None:
     commit = fact.commit if isinstance(fact, f.Landed) else ""
     goal = task.spec.goal if task else ""
     evidence = task.evidence if task and commit else None
-    grade, steering = (evidence.grade, evidence.steering) if evidence else ("", ())
-    return Done(fact.task, goal, commit, grade, row.time, steering)
+    if evidence is None:
+        return Done(fact.task, goal, commit, "", row.time)
+    return Done(fact.task, goal, commit, evidence.grade, row.time, evidence.steering, evidence.untried)

@@ -78,12 +78,12 @@ def _name(text: str) -> str:
 
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
-    """The result of checks on code that was broken on purpose; '' if there was no code to break."""
+    """The result of checks on code that was broken on purpose."""
     checks = " and ".join(f"`{_name(command)}`" for command in result.noticed_by or commands)
     if result.is_untried:
-        return f"{checks} takes too long to run on broken code"
-    if not result.places:
-        return ""
+        if result.given_up:
+            return f"{checks} takes too long to run on broken code"
+        return f"found no source code to break on purpose, so nothing shows that {checks} tests the project"
     if result.noticed:
         return (
             f"broke {one_line(result.places[-1])} on purpose; "
@@ -109,13 +109,19 @@ def wrong_copy_fix(copy: "WrongCopy") -> str:
 
 
 def grades_text(found: Iterable[Evidence]) -> str:
-    """Count landings by their grade; those that edit how their own checks run are not among the verified."""
+    """Count landings by their grade. Not among the verified: those that edit how their own checks run, and
+    those whose checks were not tried by a break."""
     members = list(found)
-    steered = sum(one.is_verified and bool(one.steering) for one in members)
-    verified = sum(one.is_verified for one in members) - steered
-    rest = len(members) - verified - steered
-    edits = f"{steered} verified by checks that {'it edits' if steered == 1 else 'they edit'}"
-    counts = {f"{verified} verified on the merged tree": verified, edits: steered, f"{rest} observed": rest}
+    good = [one for one in members if one.is_verified]
+    steered = sum(bool(one.steering) for one in good)
+    untried = sum(one.untried and not one.steering for one in good)
+    verified, rest = len(good) - steered - untried, len(members) - len(good)
+    counts = {
+        f"{verified} verified on the merged tree": verified,
+        f"{steered} verified by checks that {'it edits' if steered == 1 else 'they edit'}": steered,
+        f"{untried} verified by checks that were not tested on broken code": untried,
+        f"{rest} observed": rest,
+    }
     if members and rest == len(members):
         return f"{counted(rest, 'change')} observed"
     return ", ".join(text for text, count in counts.items() if count)

@@ -238,10 +238,10 @@ def _why(text: str) -> str:
 
 
 def _unverified(fact: f.Landed, state: State) -> Evidence | None:
-    """The evidence of a change that its checks do not cover, or whose checks it edits. That a change has none
-    was told before."""
+    """The evidence of a change that its checks do not cover, whose checks it edits or whose checks are
+    untried. That a change has none was told before."""
     task = state.tasks.get(fact.task)
     evidence = task.evidence if task else None
-    if evidence is None or evidence.steering:
+    if evidence is None or evidence.steering or evidence.untried:
         return evidence
     return None if evidence.is_verified or evidence.gap is Gap.NO_CHECKS else evidence
