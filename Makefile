@@ -16,6 +16,8 @@ JOBS ?= 3
 ARGS ?=
 # Which part of the thorough tests `make test` runs too, of how many: 3/8.
 THOROUGH ?= 0/1
+# Which part of the browser's tests `make test-browser` runs, of how many.
+PART ?= 1/1
 # Which kinds of projects `make test-projects` tries; empty: all of them.
 KINDS ?=
 # `make mutants`: which sample, of how many.
@@ -29,7 +31,7 @@ export PYTHON
 
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-night test-agents test-projects test-browser dashboard mutants audit check fix bench bench-short docs openapi lock changelog release setup clean
+.PHONY: browser-ready help demo test test-all test-night test-agents test-projects test-browser dashboard mutants audit check fix bench bench-short docs openapi lock changelog release setup clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,8 +81,11 @@ dashboard: $(PAGE) ## check and build the dashboard; Node comes from PyPI, packa
 $(BROWSER): requirements/browser.txt $(PINS)
 	@sh scripts/setup.sh browser
 
-test-browser: $(PAGE) $(BROWSER) $(DEV) ## the dashboard in headless Chromium, against real runs
-	@$(PY) -m pytest -q -n $(JOBS) --dist worksteal -m browser $(ARGS)
+browser-ready: $(NODE) $(BROWSER) $(DEV)
+	@$(PY) scripts/dashboard.py install
+
+test-browser: $(PAGE) $(BROWSER) $(DEV) ## the dashboard in headless Chromium, against real runs; PART=3/10 for some
+	@INTERLOCK_THOROUGH=$(PART) $(PY) -m pytest -q -n $(JOBS) --dist worksteal -m browser $(ARGS)
 
 mutants: $(DEV) ## wrong changes of the source that a test should notice, and the share that one does; SEED=2 COUNT=10
 	@$(PY) -m scripts.mutants --seed $(SEED) --count $(COUNT) $(ARGS)

@@ -1,4 +1,4 @@
-"""Build the dashboard, or write its lock file: `make dashboard`, `make lock`.
+"""Build the dashboard, install what builds it, or write its lock file: `make dashboard`, `make lock`.
 
 1. Node and npm come from PyPI (requirements/dashboard.txt). No program named `node` is looked for on PATH.
 2. Packages are installed from dashboard/package-lock.json, which holds checksums but no address, so npm takes
@@ -26,13 +26,13 @@ STEPS = {"build": ("types", "check", "build"), "check": ("types", "check"), "fix
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("command", choices=[*STEPS, "lock"])
+    parser.add_argument("command", choices=[*STEPS, "install", "lock"])
     command = parser.parse_args().command
     if command == "lock":
         lock()
         return 0
     install()
-    return next((code for script in STEPS[command] if (code := npm("run", "--silent", script))), 0)
+    return next((code for script in STEPS.get(command, ()) if (code := npm("run", "--silent", script))), 0)
 
 
 def npm(*words: str) -> int:

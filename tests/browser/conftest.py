@@ -12,16 +12,20 @@ from tests.browser.world import reached, small_run
 from tests.engine.scratch import Scratch
 from tests.ui.serving import Server, serving
 
+ALWAYS = "test_a_comment_on_a_line_and_a_rejection_reach_the_next_prompt"
+"""The test that is in each part: it shows, acts and follows what happens."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of this folder needs the browser, and none of it is quick."""
+    """All of this folder needs the browser, and none of it is quick: `.ci/run` takes a part of it."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.slow)
+            if item.name != ALWAYS:
+                item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")
