@@ -24,6 +24,7 @@ NAMES = (
     "lessons",
     "errors",
     "serve",
+    "reviews",
 )
 
 

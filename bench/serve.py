@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
@@ -42,6 +43,9 @@ RATES = (10, 33)
 SECONDS = 20.0
 MOST_CPU = 0.25
 """Share of one processor at the first rate."""
+HOUR_SECONDS = 3_600
+MOST_GROWTH_MIB = 32.0
+"""That an hour of traffic may add to the server's memory."""
 MIB = 1 << 20
 READS = ("timeline", "graph", "cost", "queue", "health")
 
@@ -52,7 +56,7 @@ def measure(short: bool) -> list[Row]:
     rows = [row for tasks, facts in sizes for row in _first_answers(tasks, facts)]
     for rate in RATES[:1] if short else RATES:
         rows += _watched(rate, 2.0 if short else SECONDS)
-    return rows
+    return [*rows, *_hour(HOUR_SECONDS // 60 if short else HOUR_SECONDS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Client:
 
 
 @contextmanager
-def _project(tasks: int, facts: int) -> Iterator[tuple[Path, State]]:
+def project(tasks: int, facts: int) -> Iterator[tuple[Path, State]]:
     """A project in the middle of a run of so many tasks, its log filled up to so many facts."""
     graph = big_graph(tasks, 3 * tasks)
     drive = Drive(parse(graph, "g").tasks, LANES)
@@ -101,7 +105,9 @@ def _project(tasks: int, facts: int) -> Iterator[tuple[Path, State]]:
         state_dir = root / ".git/interlock"
         state_dir.mkdir()
         ensure_lineage(state_dir)
-        yield root, asyncio.run(_write(state_dir, found))
+        with ThreadPoolExecutor(1) as thread:  # the driver of a browser has a loop of its own in this one
+            state = thread.submit(asyncio.run, _write(state_dir, found)).result()
+        yield root, state
 
 
 async def _write(state_dir: Path, facts: Sequence[Fact]) -> State:
@@ -116,7 +122,7 @@ async def _write(state_dir: Path, facts: Sequence[Fact]) -> State:
 
 
 @contextmanager
-def _serving(root: Path) -> Iterator[tuple[float, Client]]:
+def serving(root: Path) -> Iterator[tuple[float, Client]]:
     """The server, and how long it took to be there."""
     began = time.perf_counter()
     argv = [sys.executable, "-m", "interlock", "serve", "--json"]
@@ -134,7 +140,7 @@ def _serving(root: Path) -> Iterator[tuple[float, Client]]:
 
 def _first_answers(tasks: int, facts: int) -> Iterator[Row]:
     name = f"{tasks:,} tasks, {facts:,} facts"
-    with _project(tasks, facts) as (root, _), _serving(root) as (started, client):
+    with project(tasks, facts) as (root, _), serving(root) as (started, client):
         first, body = client.get("/api/snapshot")
         again = percentile([client.get("/api/snapshot")[0] for _ in range(9)], 0.5)
         yield Row(f"{name}: from the start of the process to its address", started, "s")
@@ -167,7 +173,7 @@ class Seen:
 
 
 def _watched(rate: int, seconds: float) -> Iterator[Row]:
-    with _project(1_000, 5_000) as (root, state), _serving(root) as (_, client):
+    with project(1_000, 5_000) as (root, state), serving(root) as (_, client):
         running = [state.tasks[each] for each in sorted(state.index.running) if state.tasks[each].has_agent]
         assert len(running) > LANES // 2, len(running)  # those in the middle of a phase of theirs
         name = f"{len(running)} agents, {rate} events/s each"
@@ -180,7 +186,7 @@ def _watched(rate: int, seconds: float) -> Iterator[Row]:
         idle = _share(client, lambda: time.sleep(min(seconds, 5.0)))  # noqa: TID251 - nothing is to happen
         written: dict[int, float] = {}
         before = (seen.bytes, seen.updates, seen.agents)
-        busy = _share(client, lambda: asyncio.run(_work(root, files, rate, seconds, written)))
+        busy = _share(client, lambda: asyncio.run(work(root, files, rate, seconds, written)))
         after = (seen.bytes, seen.updates, seen.agents)
         sent, updates, agents = ((last - first) / seconds for first, last in zip(before, after, strict=True))
         stop.set()
@@ -199,6 +205,56 @@ def _watched(rate: int, seconds: float) -> Iterator[Row]:
         yield Row(f"{name}: memory", client.resident, "MiB")
 
 
+def _hour(seconds: int) -> Iterator[Row]:
+    """Memory after the traffic of an hour, written as fast as it goes, with pages that come and leave."""
+    with project(1_000, 5_000) as (root, state), serving(root) as (_, client):
+        running = [state.tasks[each] for each in sorted(state.index.running) if state.tasks[each].has_agent]
+        files = [root / f".git/interlock/logs/{t.spec.id}/{t.attempt}.events.jsonl" for t in running]
+        for path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        cursor = json.loads(client.get("/api/snapshot")[1])["cursor"]
+        seen, stop = Seen(), threading.Event()
+        connection, stream = client.open(f"/api/stream?after={cursor}")
+        watcher = threading.Thread(target=_watch, args=(stream, seen, stop))
+        watcher.start()
+        _pass(client, root, files, range(seconds // 60))
+        early = client.resident
+        took = time.perf_counter()
+        _pass(client, root, files, range(seconds // 60, seconds))
+        took, late = time.perf_counter() - took, client.resident
+        stop.set()
+        watcher.join()
+        connection.close()
+        name = f"{seconds / 60:g} minutes of {len(files)} agents, {RATES[0]} events/s each, 5 facts/s"
+        yield Row(
+            f"{name}: time to write it", took, "s", (seconds - seconds // 60) / took, "faster than life"
+        )
+        yield Row(f"{name}: memory after a sixtieth of it", early, "MiB")
+        yield Row(f"{name}: memory after it", late, "MiB")
+        yield Row(f"{name}: growth", late - early, "MiB", target=MOST_GROWTH_MIB)
+
+
+def _pass(client: Client, root: Path, files: Sequence[Path], seconds: range) -> None:
+    """Write what happens in these seconds. A page is opened in each tenth of them, and closed."""
+
+    async def write() -> None:
+        store = open_store(str(root / ".git/interlock/log.db"), "bench")
+        for second in seconds:
+            told = (Event(EventKind.COMMAND, text=f"make test {second}.{at}") for at in range(RATES[0]))
+            lines = b"".join(encode(event) + b"\n" for event in told)
+            for path in files:
+                with path.open("ab") as file:
+                    file.write(lines)
+            facts: list[Fact] = [Paused(None, "lunch") if at % 2 else Unpaused(None) for at in range(5)]
+            await store.append(facts, "bench")
+            if second % 10 == 0:
+                cursor = json.loads(client.get("/api/snapshot")[1])["cursor"]
+                client.open(f"/api/stream?after={cursor}")[0].close()
+        await store.close()
+
+    asyncio.run(write())
+
+
 def _share(client: Client, work: Callable[[], object]) -> float:
     before, began = client.cpu, time.perf_counter()
     work()
@@ -211,12 +267,14 @@ def _watch(stream: HTTPResponse, seen: Seen, stop: threading.Event) -> None:
         seen.bytes += len(line)
         if line.startswith(b'data: {"cursor"'):
             update = json.loads(line[6:])
+            if "agents" not in update:  # nothing changed: it tells that the server is there
+                continue
             seen.updates += 1
             seen.agents += len(update["agents"])
             seen.at.setdefault(update["seq"], time.perf_counter())
 
 
-async def _work(
+async def work(
     root: Path, files: Sequence[Path], rate: int, seconds: float, written: dict[int, float]
 ) -> None:
     """Let every agent do so many things a second, and a person pause or unpause five times a second."""
