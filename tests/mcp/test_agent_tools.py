@@ -101,6 +101,18 @@ def test_the_answer_to_a_request_for_scope_comes_back_to_the_call(scratch: Scrat
     assert scratch.facts("ScopeRequested")[0]["fact"]["paths"] == ["notes.md"]
 
 
+def test_a_request_for_a_file_that_steers_the_machine_is_refused(scratch: Scratch) -> None:
+    asked = ["interlock.toml", "INTERLOCK.toml", "sub/../task-graph.yaml", ".claude/settings.json", ".vscode"]
+    requests = [tool("request_scope", paths=["a.py", path], why="it must be") for path in asked]
+    plan(scratch, {"a": requests})
+    scratch.interlock("run")
+    told = answers(scratch)
+    assert len(told) == len(asked)
+    for answer in told:
+        assert "only a person may change" in answer, told
+    assert {row["fact"]["granted"] for row in scratch.facts("ScopeAnswered")} == {False}
+
+
 @pytest.mark.parametrize("name", ["approve", "accept", "answer", "retry", "add_task", "stop"])
 def test_what_a_person_does_is_no_tool_of_an_agent(scratch: Scratch, name: str) -> None:
     assert name not in [each["name"] for each in listing(agent_tools(None))]  # type: ignore[arg-type] # only listed

@@ -451,6 +451,10 @@ SENTENCES: list[tuple[Reason, str]] = [
         "a holds src/x alone until its change has landed",
     ),
     (
+        of(Why.SCOPE_RESERVED, path="interlock.toml"),
+        "only a person may change interlock.toml: it controls agents or the machine",
+    ),
+    (
         of(Why.SCOPE_EXPECTED, tasks=("a",), path="src/x"),
         "a is expected to edit src/x, and this run is strict",
     ),

@@ -102,7 +102,7 @@ async def work(env: Env, turn: Turn) -> Sequence[f.Fact]:
                 turn.checks.ledger.state, turn.task, turn.agent.name, turn.agent.model, env.circle_limit
             ),
         ),
-        _news(turn),
+        _news(env, turn),
     )
     notes = notes_of(env, spec.id, turn.attempt)
     if report.error is ErrorClass.OUTSIDE:
@@ -150,7 +150,7 @@ def _session_id(turn: Turn) -> str:
     return str(uuid5(NAMESPACE_URL, "/".join(map(str, (*turn.key, turn.claim.holder)))))
 
 
-def _news(turn: Turn) -> AttemptCallbacks:
+def _news(env: Env, turn: Turn) -> AttemptCallbacks:
     agent = turn.agent
 
     async def opened(session: str, sandbox: str, base: Commit) -> None:
@@ -170,7 +170,8 @@ def _news(turn: Turn) -> AttemptCallbacks:
         await turn.note([f.PermissionAsked(*turn.key, call=call, tool=tool, text=text)])
 
     async def scope(paths: tuple[str, ...], why: str) -> None:
-        await turn.note([f.ScopeRequested(*turn.key, paths=paths, why=why)])
+        reserved = env.reserved.among(paths)
+        await turn.note([f.ScopeRequested(*turn.key, paths=paths, why=why, reserved=reserved)])
 
     async def proposed(wanted: ProposedTask) -> None:
         words = {field.name: getattr(wanted, field.name) for field in fields(wanted)}

@@ -99,14 +99,18 @@ class Reserved:
         """The report, or a refusal that names what the change must leave alone."""
         if report.error or report.commit is None:
             return report
-        kept = _Kept.of(self.paths)
-        mine = sorted(path for path in report.touched if kept.has(fold(path)))
+        mine = [*self.among(report.touched)]
         mine += [path for path in report.touched if await self._sets(report.base, report.commit, path)]
         if not mine:
             return report
         why = Reason(Why.RESERVED, {"paths": tuple(mine)})
         tail = f"Leave {', '.join(mine)} as it was."
         return replace(report, error=ErrorClass.DENIED, why=why, tail=tail)
+
+    def among(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of these paths that are reserved whatever their content is."""
+        kept = _Kept.of(self.paths)
+        return tuple(sorted(path for path in paths if kept.has(fold(path))))
 
     async def _sets(self, base: Commit, work: Commit, path: str) -> bool:
         """Return True if the change alters `[tool.interlock]` or commands that start unasked."""

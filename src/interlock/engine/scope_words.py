@@ -5,6 +5,7 @@ from interlock.model.reason import Reason, Why
 
 SCOPE_WORDS = {
     Why.SCOPE_HELD: "{tasks} holds {path} alone until its change has landed",
+    Why.SCOPE_RESERVED: "only a person may change {path}: it controls agents or the machine",
     Why.SCOPE_EXPECTED: "{tasks} is expected to edit {path}, and this run is strict",
     Why.SCOPE_SHARED: "{tasks} may edit it too, and both changes will be merged",
     Why.SCOPE_FREE: "no other task works on it",

@@ -61,6 +61,8 @@ class ScopeRequest:
     attempt: int
     paths: tuple[str, ...]
     why: str = ""
+    reserved: tuple[str, ...] = ()
+    """Those of them that only a person may change."""
     granted: bool | None = None
     """The answer; None while there is none."""
     answer: Reason | None = None

@@ -36,7 +36,7 @@ def _scope_requested(state: State, fact: f.ScopeRequested, row: Recorded) -> set
         return set()
     if (fact.epoch, fact.attempt) != (task.epoch, task.attempt):
         return set()
-    asked = ScopeRequest(row.seq, fact.attempt, fact.paths, fact.why)
+    asked = ScopeRequest(row.seq, fact.attempt, fact.paths, fact.why, fact.reserved)
     task.talk.requests = [*task.talk.requests[1 - REQUESTS_KEPT :], asked]
     return set()
 

@@ -213,6 +213,7 @@ class Why(StrEnum):
     TASK_LANDED = "task-landed"
 
     SCOPE_HELD = "scope-held"
+    SCOPE_RESERVED = "scope-reserved"
     SCOPE_EXPECTED = "scope-expected"
     SCOPE_SHARED = "scope-shared"
     SCOPE_FREE = "scope-free"

@@ -161,8 +161,12 @@ class Board:
     def answer(self, task: TaskId, asked: ScopeRequest) -> Widen:
         """Answer an agent that wants to edit unexpected paths: all of them or none, by the leases held now.
 
-        Yes, unless another task holds one alone: a line in a neighbour's file is better than a workaround.
+        Yes, unless one is reserved, or another task holds it alone: a line in a neighbour's file is better
+        than a workaround.
         """
+        if asked.reserved:
+            why = Reason(Why.SCOPE_RESERVED, {"path": ", ".join(asked.reserved)})
+            return Widen(task, asked.attempt, asked.seq, asked.paths, False, why)
         shared: set[TaskId] = set()
         for path in asked.paths:
             want = (DemandKind.TOUCH, path)

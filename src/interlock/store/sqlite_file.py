@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from interlock.events.record import broken
 from interlock.model.errors import BrokenChain, EnvironmentProblem, StoreUnavailable
 from interlock.model.shown import shown
+from interlock.store.disk_room import allocate_index, has_room
 from interlock.store.problems import lasting, migrated, newer_schema
 from interlock.store.statements import SCHEMA, statements, steps_to
 
@@ -100,6 +101,7 @@ class SqliteFile:
         if self.path == IN_MEMORY:
             await self.transaction(work)
         else:
+            self._check_room()
             await asyncio.to_thread(self._apart, work)
 
     def _apart(self, work: Work[object]) -> None:
@@ -133,6 +135,7 @@ class SqliteFile:
     async def _done(self, together: list[tuple[Work[Any], asyncio.Future[Any]]]) -> bool:
         """Write them in one transaction; False if they have to be tried one by one."""
         try:
+            self._check_room()
             results = await self.run(
                 lambda db: _in_transaction(db, lambda db: [work(db) for work, _ in together])
             )
@@ -145,6 +148,10 @@ class SqliteFile:
         for (_, done), result in zip(together, results, strict=True):
             done.set_result(result)
         return True
+
+    def _check_room(self) -> None:
+        if self.path != IN_MEMORY and not has_room(self.path):
+            raise _full(self.path)
 
     async def close(self) -> None:
         """Let go of the file, when all that was asked for is written: that would open it again. A lock is not
@@ -198,6 +205,8 @@ def _open(path: str) -> tuple[sqlite3.Connection, int]:
             f"this Python comes with SQLite {sqlite3.sqlite_version}, which is too old",
             "use a Python built with SQLite 3.37 or newer, or put the log into Postgres",
         )
+    if path != IN_MEMORY and not Path(f"{path}-shm").exists() and not has_room(path):
+        raise _full(path)
     _create_private(path)
     db = sqlite3.connect(path, timeout=INLINE_LOCK_SECONDS, isolation_level=None)
     try:
@@ -226,6 +235,9 @@ def _prepare(db: sqlite3.Connection, path: str) -> int:
         version = _in_transaction(db, lambda db: _migrate(db, path))
     for setting in ("use_wal", "use_full_sync", "use_full_fsync"):
         db.execute(SQL[setting]).fetchall()
+    _version(db)  # with the first read SQLite makes the file `-shm`
+    if path != IN_MEMORY and not allocate_index(path):
+        raise _full(path)
     return version
 
 
@@ -318,6 +330,11 @@ def _explain(error: sqlite3.DatabaseError, path: str) -> Exception:
     if code == sqlite3.SQLITE_CANTOPEN and not Path(path).parent.is_dir():
         hint = f"its folder does not exist: run `mkdir -p '{Path(path).parent}'`, then the same command again"
     return StoreUnavailable(f"the log {path} {what}: {error}", hint)
+
+
+def _full(path: str) -> StoreUnavailable:
+    what, hint = _PASSING[sqlite3.SQLITE_FULL]
+    return StoreUnavailable(f"the log {path} {what}", hint)
 
 
 def _locked(path: str) -> tuple[str, str]:

@@ -105,11 +105,13 @@ class ScopeRequested(PhaseFact):
 
     paths: tuple[str, ...] = ()
     why: str = ""
+    reserved: tuple[str, ...] = ()
+    """Those of them that only a person may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeAnswered(Fact):
-    """The answer to such a request: granted if no other task holds the paths."""
+    """The answer to such a request: granted if no other task holds the paths, and none is reserved."""
 
     task: TaskId
     attempt: int
