@@ -221,3 +221,32 @@ def test_teardown_runs_after_an_attempt_and_its_failure_is_named(scratch: Scratc
     assert scratch.git("ls-tree", "--name-only", "main").split() == ["a", "agent.sh", "task-graph.yaml"]
     shown = scratch.interlock("show", "a")
     assert "its teardown `echo cannot reach it; exit 4` exited 4: cannot reach it" in shown
+
+
+def test_teardown_after_a_killed_run_is_confined_and_sees_the_workspace(scratch: Scratch) -> None:
+    secret = scratch.root.parent / "secret"
+    secret.write_text("of the user\n")
+    tear = (
+        f"teardown: ['cat made; cat {secret}; cat /proc/1/cmdline; echo > {secret.parent}/torn; echo over']"
+    )
+    graph(
+        scratch,
+        "  a: {goal: x}\n",
+        f"echo of-the-agent > made; echo written; {WAIT.format(gate=scratch.gates / 'g')}",
+        PORTS,
+    )
+    file = scratch.root / "task-graph.yaml"
+    file.write_text(file.read_text().replace("defaults:\n", f"defaults:\n  {tear}\n"))
+    scratch.commit("teardown")
+    run = scratch.start("run")
+    run.wait_for_line("a: implement started")
+    scratch.wait_for_output("a", "written")
+    run.close()
+    (scratch.gates / "g").touch()
+    scratch.interlock("run")
+    log = next((scratch.root / ".git/interlock/logs/a").glob("1.teardown.log")).read_text()
+    assert "of the user" not in log
+    assert not (secret.parent / "torn").exists()
+    assert "of-the-agent" in log
+    assert "over" in log
+    assert not list((scratch.root / ".git/interlock/teardown/a").iterdir())

@@ -69,6 +69,7 @@ def clone(
         monkeypatch.delenv(name)
     monkeypatch.setenv("INTERLOCK_HOST_BRAKE", "false")
     monkeypatch.setenv("MY_TOKEN", SECRET)
+    monkeypatch.setenv("INTERLOCK_DATABASE_SERVER", f"postgresql://me:{SECRET}@127.0.0.1:1/postgres")
     yield made
     made.close()
 
@@ -91,6 +92,7 @@ def clone(
         ("url", {"agent": 'built-in, model: m, url: "http://127.0.0.1:2375"'}),
         ("url", {"agent": 'command, run: [x], wire: openai, url: "https://evil.example/v1"'}),
         ("key_env", {"agent": "claude-code, key_env: MY_TOKEN"}),
+        ("template", {"agent": "command, run: [x]}}\nleases: {db: {template: customers"}),
     ],
 )
 def test_nothing_starts_before_the_user_agrees(clone: Clone, key: str, files: dict[str, str]) -> None:

@@ -35,7 +35,7 @@ from interlock.engine.settings import FILE, Settings, load, project_name, settin
 from interlock.engine.setups import SetupMeans, Setups
 from interlock.engine.started_outside import started_outside
 from interlock.engine.template import template_of
-from interlock.engine.trust import Trust, Untrusted, Widening, of_agents, of_include, of_links
+from interlock.engine.trust import Trust, Untrusted, Widening, of_graph, of_include, of_links
 from interlock.events.facts import Fact, StateMoved
 from interlock.events.snapshot import pack
 from interlock.events.state import State
@@ -358,12 +358,11 @@ class Project(Calls):
 
     def widenings(self, graph: Graph | None = None) -> list[Widening]:
         """All that the repository asks for beyond the sandbox."""
-        agents = graph.agents if graph else ()
         source = Path(self.settings.graph).name
         found = [
             *self.asked,
             *of_links({FILE: FILE, "graph": self.settings.graph}, self.root),
-            *of_agents(agents, source, self.settings.key_hosts),
+            *of_graph(graph, source, self.settings.key_hosts),
             of_include(read_patterns(self.root)),
         ]
         return [value for value in found if value]

@@ -25,6 +25,7 @@ from interlock.model.errors import EnvironmentProblem, UsageError
 from interlock.model.kinds import KINDS, Wire
 from interlock.model.provider import HOMES
 from interlock.model.task import Agent
+from interlock.plan import Graph
 
 OUTSIDE = "a file outside the repository is used"
 _PASSWORD = re.compile(r"(?<=://)([^/@:]+):[^@/]+@")
@@ -271,6 +272,15 @@ def of_agents(agents: Iterable[Agent], source: str, key_hosts: Sequence[str]) ->
         if agent.key_env and agent.key_env != HOMES[Wire(wire)].key_env:
             pair = f"{agent.key_env} for {host}"
             yield Widening("key_env", pair, f"{host} gets the value of your variable {agent.key_env}", place)
+
+
+def of_graph(graph: Graph | None, source: str, key_hosts: Sequence[str]) -> Iterator[Widening]:
+    """Wishes of a task graph: those of its agents, and the databases of the user's server that it names."""
+    yield from of_agents(graph.agents if graph else (), source, key_hosts)
+    for lease in graph.leases if graph else ():
+        if lease.template:
+            does = "agents and checks get copies of this database of your server"
+            yield Widening("template", lease.template, does, f"{source} leases.{lease.name}")
 
 
 def of_links(files: Mapping[str, str], root: Path) -> Iterator[Widening]:

@@ -22,7 +22,7 @@ from interlock.model.process import Processes
 from interlock.model.reason import Reason, Why
 from interlock.model.session import SessionNotes
 from interlock.model.shown import shown
-from interlock.model.task import AttemptKey
+from interlock.model.task import AttemptKey, Commit, Tree
 from interlock.model.usage import Usage
 from interlock.run.conversation import Conversation
 from interlock.run.homes import Homes
@@ -157,10 +157,27 @@ class LocalExecutor:
             # It would be refused for ever. What it holds is kept, and the task goes on without it.
             await self._set_aside(workspace)
             return ""
-        for failure in await self._teardown.run(workspace, {}):
-            self._options.tell(f"{key.task}: {failure_text(failure)}")
+        await self._tear_down_late(workspace, collected.commit)
         await self._set_aside(workspace)
         return collected.ref
+
+    async def _tear_down_late(self, workspace: Workspace, commit: Commit) -> None:
+        """Tear down an attempt whose process is dead, in a new room with its files: its own layers went with
+        that process. A failure is only said: the work is imported."""
+        if not self._options.teardown():
+            return
+        room = self._state_dir / "teardown" / workspace.task / str(workspace.attempt)
+        try:
+            await self._workspaces.clear(room)  # a crash may have left it
+            seen = await self._workspaces.check_out(Tree(f"{commit}^{{tree}}"), room)
+            there = replace(workspace, path=seen.path, grant=seen.grant)
+            failures = [failure_text(each) for each in await self._teardown.run(there, {})]
+        except (InterlockError, OSError) as problem:
+            failures = [f"its teardown could not run: {problem}"]
+        finally:
+            await self._workspaces.clear(room)
+        for failure in failures:
+            self._options.tell(f"{workspace.task}: {failure}")
 
     async def _work(self, order: Order, workspace: Workspace, news: AttemptCallbacks) -> Report:
         """Run the agent, and say how it went as seen from outside."""

@@ -7,13 +7,12 @@ from pathlib import Path
 import click
 
 from interlock.engine.settings import FILE, Loaded, load
-from interlock.engine.trust import Trust, Widening, of_agents, of_include, of_links
+from interlock.engine.trust import Trust, Widening, of_graph, of_include, of_links
 from interlock.git.discover import discover
 from interlock.git.files import GRAPH_BYTES, read_regular
 from interlock.git.include import read_patterns
 from interlock.model.errors import Declined, GraphError, UsageError
-from interlock.model.task import Agent
-from interlock.plan import parse
+from interlock.plan import Graph, parse
 from interlock.ui.cli.app import cli_command
 from interlock.ui.cli.output import Invocation, note, say, say_json, say_listing
 from interlock.ui.cli.session import run_async
@@ -45,21 +44,21 @@ async def widenings(invocation: Invocation, graph: Path | None = None) -> tuple[
     root = place.work_tree or place.common_dir
     loaded = load(root, invocation.settings)
     path = graph.absolute() if graph else root / loaded.settings.graph
-    agents = of_agents(_agents(path), path.name, loaded.settings.key_hosts)
+    wishes = of_graph(_graph(path), path.name, loaded.settings.key_hosts)
     links = of_links({FILE: FILE, "graph": str(path)}, root)
-    found = (*loaded.asked, *links, *agents, of_include(read_patterns(root)))
+    found = (*loaded.asked, *links, *wishes, of_include(read_patterns(root)))
     return loaded, [value for value in found if value]
 
 
-def _agents(graph: Path) -> Sequence[Agent]:
-    """Read the agents of a task graph. A graph that cannot be read starts no agent either."""
+def _graph(graph: Path) -> Graph | None:
+    """Read a task graph. One that cannot be read starts no agent either."""
     try:
-        return parse(read_regular(graph, GRAPH_BYTES), graph.name).agents
+        return parse(read_regular(graph, GRAPH_BYTES), graph.name)
     except FileNotFoundError:
-        return ()
+        return None
     except (OSError, GraphError):
-        note(f"{graph.name} cannot be read, so its agents are left out: see `interlock plan`")
-        return ()
+        note(f"{graph.name} cannot be read, so it is left out: see `interlock plan`")
+        return None
 
 
 async def ask_trust(invocation: Invocation, graph: Path | None) -> None:
