@@ -1,12 +1,16 @@
 """Settings come from five places, each value from the strongest that names it."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
+import interlock
 from interlock.engine.setting_values import TABLES
 from interlock.engine.settings import (
+    GIVEN,
+    PREFIX,
     Settings,
     check,
     default_of,
@@ -28,6 +32,15 @@ def home(tmp_path: Path) -> dict[str, str]:
 def write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_the_variables_of_an_attempt_are_no_misspelt_settings(tmp_path: Path, home: dict[str, str]) -> None:
+    """A program of an attempt may start `interlock`; one variable came close to the name of a new setting."""
+    sources = Path(interlock.__file__).parent.rglob("*.py")
+    ours = {name for file in sources for name in re.findall(r'"(INTERLOCK_[A-Z_]+)"', file.read_text())}
+    settings = {PREFIX + key_of(field).upper() for field in fields(Settings)} | {PREFIX}
+    assert ours - settings == GIVEN
+    load(tmp_path, {}, home | dict.fromkeys(GIVEN, "1"))
 
 
 def test_without_any_file_the_defaults_hold_and_say_so(tmp_path: Path, home: dict[str, str]) -> None:

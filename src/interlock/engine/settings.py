@@ -33,6 +33,14 @@ FILE = "interlock.toml"
 LOG_FILE = "log.db"
 LOG_KEYS = ("store", "project_name")
 PREFIX = "INTERLOCK_"
+GIVEN = frozenset(
+    PREFIX + name
+    for name in (
+        *("ATTEMPT", "MCP_TOKEN", "MCP_URL", "MODEL", "MODEL_TOKEN", "PROCESS", "PROMPT_FILE", "SESSION"),
+        *("TASK_ID", "DEBUG", "UNSAFE_NO_SANDBOX"),
+    )
+)
+"""Variables of ours that are no settings: most are what the programs of an attempt get."""
 LISTING = "`interlock config show` lists every setting"
 FORMER = frozenset({"clutch_per", "color", "share_experience", "strict_scope"})
 """Settings of earlier versions. They may stay in a file and change nothing."""
@@ -268,6 +276,8 @@ def _environment(environ: Mapping[str, str]) -> _Layer:
             raise UsageError(f"{name}: `{key}` is a table, which no variable can hold", _example(known[name]))
         if name in known:
             values[key_of(known[name])] = _from_text(known[name], text)
+        elif name in GIVEN:
+            continue
         elif name.startswith(PREFIX) and (near := nearest(name, known, 0.88)):
             raise UsageError(f"unknown variable {name}", f"did you mean {near}?")
     return _Layer("environment", values)
