@@ -250,3 +250,13 @@ def test_teardown_after_a_killed_run_is_confined_and_sees_the_workspace(scratch:
     assert "of-the-agent" in log
     assert "over" in log
     assert not list((scratch.root / ".git/interlock/teardown/a").iterdir())
+
+
+def test_a_teardown_gets_no_address_of_a_database_that_is_gone(project: Scratch) -> None:
+    graph(project, "  a: {goal: x, uses: [db]}\n", "date > a", DATABASE)
+    file = project.root / "task-graph.yaml"
+    tear = "teardown: ['echo \"<$DATABASE_URL>\"']"
+    file.write_text(file.read_text().replace("defaults:\n", f"defaults:\n  {tear}\n"))
+    project.commit("teardown")
+    project.interlock("run")
+    assert (project.root / ".git/interlock/logs/a/1.teardown.log").read_text() == "<>\n"

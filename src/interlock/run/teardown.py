@@ -13,6 +13,7 @@ from pathlib import Path
 
 from interlock.git.protocol import Workspace
 from interlock.model.errors import InterlockError
+from interlock.model.leases import template_of
 from interlock.model.process import Command, Ended, Processes, inherit
 from interlock.model.reason import Reason, Why
 from interlock.run.launch_context import PID_FILE, compose_project
@@ -30,13 +31,15 @@ class Teardown:
     state_dir: Path
 
     async def run(self, workspace: Workspace, variables: Mapping[str, str]) -> list[Reason]:
-        """Run all commands in the workspace; return the failures. `variables`: leased values, where known."""
+        """Run all commands in the workspace; return the failures. `variables`: leased values, where known.
+        The databases among them are gone by now."""
         if not (commands := self.options.teardown()):
             return []
         loop, failures = asyncio.get_running_loop(), list[Reason]()
         ends = loop.time() + TOTAL_SECONDS
         async with self.options.network.to_hosts(f"teardown of {workspace.task}", ()) as way:
-            ready = self._command(workspace, {**way.env, **variables})
+            values = {name: value for name, value in variables.items() if not template_of(value)}
+            ready = self._command(workspace, {**way.env, **values})
             if ready.grant:
                 ready = replace(ready, grant=replace(ready.grant, forwarded_ports=way.forwarded_ports))
             for command in commands:
