@@ -39,7 +39,7 @@ def allocate_index(path: str) -> bool:
     with suppress(OSError):  # no /proc
         for number in os.listdir(_OPEN_FILES):  # noqa: PTH208 - names are all that is needed
             with suppress(FileNotFoundError):  # closed meanwhile, by another thread
-                if os.readlink(f"{_OPEN_FILES}/{number}") != name:  # noqa: PTH115
+                if os.readlink(f"{_OPEN_FILES}/{number}") != name:  # noqa: PTH115 - as above
                     continue
                 if allocate(int(number), 0, 0, INDEX_BYTES) and ctypes.get_errno() == errno.ENOSPC:
                     return False
