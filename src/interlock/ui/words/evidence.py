@@ -79,7 +79,7 @@ def _name(text: str) -> str:
 
 def canary_text(result: CanaryResult, commands: Sequence[str]) -> str:
     """The result of checks on code that was broken on purpose."""
-    checks = " and ".join(f"`{_name(command)}`" for command in result.noticed_by or commands)
+    checks = " and ".join(f"`{one_line(command)}`" for command in result.noticed_by or commands)
     if result.is_untried:
         if result.given_up:
             return f"{checks} takes too long to run on broken code"
