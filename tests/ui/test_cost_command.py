@@ -52,6 +52,9 @@ def test_without_any_tokens_it_says_so(lab: Lab) -> None:
     lab.accept(task("a"))
     said = lab.run("cost")
     assert (said.out, said.err) == ("", "no agent has reported tokens yet\n")
+    lab.write(WorkFinished(TaskId("a"), 1, "implement", lab.start("a").epoch))
+    lab.release(task_resource("a"))
+    assert lab.run("cost").err == "no agent has reported tokens yet: 1 attempt told no usage\n"
 
 
 def test_it_tells_the_price_of_a_landed_change_by_model_and_story(lab: Lab) -> None:

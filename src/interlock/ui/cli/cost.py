@@ -52,7 +52,8 @@ async def cost_command(invocation: Invocation, by: str) -> None:
 def _lines(found: CostDocument, by: str) -> Iterator[str]:
     rows = found.by[by]
     if not any(row.attempts for row in rows):
-        note("no agent has reported tokens yet")
+        told = f": {counted(found.uncounted, 'attempt')} told no usage" if found.uncounted else ""
+        note(f"no agent has reported tokens yet{told}")
         return
     yield f"{paint('all', 'cyan')}  {_used(found.usage, found.landed)}"
     names = [inert(row.name) or UNNAMED.get(by, "unknown") for row in rows[:SHOWN]]

@@ -44,7 +44,10 @@ _MEND: dict[Unable, str] = {
         "or use a check without the network"
     ),
     Unable.SETUP: "run it in your shell, fix what it reports (is the lock file up to date?), and commit",
-    Unable.SERVICE: "see the end of its output below, and correct its command below `services`",
+    Unable.SERVICE: (
+        "see the end of its output below. Correct its command below `services`, or add files that it reads "
+        "to the `inputs` of the check"
+    ),
     Unable.MACHINE: "see `interlock doctor`",
     Unable.TIMEOUT: "raise `check_timeout`, or use a faster check",
 }
