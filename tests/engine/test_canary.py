@@ -97,6 +97,30 @@ def test_where_there_is_nothing_to_break_each_reader_is_told(scratch: Scratch) -
     assert "landed (checks not tested on broken code)" in scratch.read("report")
 
 
+@pytest.mark.parametrize(
+    ("test", "noticed"),
+    [
+        ('test "$(sh tool.sh 2>&1)" = tool', True),
+        (". ./tool.sh | grep tool", True),
+        ("grep -q echo tool.sh", False),
+    ],
+    ids=["runs it", "sources it", "reads it"],
+)
+def test_shell_scripts_that_a_test_names_are_broken(scratch: Scratch, test: str, noticed: bool) -> None:
+    """Where there is no other source code. A script that no test names is none of the project's own."""
+    (scratch.root / "tests").mkdir()
+    (scratch.root / "tests" / "run.sh").write_text(f"{test}\n")
+    scratch.write(tool__sh="#!/bin/sh\necho tool\n")
+    scratch.graph("  a: {goal: a}\n", verify="sh tests/run.sh")
+    said = scratch.interlock("run")
+    (tried,) = scratch.facts("CanaryTried")
+    assert (tried["fact"]["noticed"], tried["fact"]["places"]) == (noticed, ["tool.sh"])
+    end = "`sh tests/run.sh` failed as it should" if noticed else "`sh tests/run.sh` still passed"
+    assert "canary: broke tool.sh on purpose" in said and end in said
+    (task,) = scratch.status()["tasks"]
+    assert task["evidence"]["gap"] == (None if noticed else "canary-not-noticed")
+
+
 def test_the_first_source_code_that_lands_is_broken_in_the_same_run(scratch: Scratch) -> None:
     """A new project: there was nothing to break when its first change was checked."""
     write = "printf 'def area(side):\\n    return side * side\\n' > shapes.py"

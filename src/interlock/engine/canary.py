@@ -39,7 +39,7 @@ from interlock.model.task import Tree
 from interlock.train import judge
 from interlock.verify.breaking import SAID, Break, breaks
 from interlock.verify.protocol import CheckOrder
-from interlock.verify.sources import Listed, Selection, select
+from interlock.verify.sources import SHELL, Listed, Selection, extension, select, select_scripts
 
 PATIENCE_SECONDS, PATIENCE_TIMES = 30.0, 3.0
 MOST_SECONDS = 300.0
@@ -244,20 +244,26 @@ async def make_canaries(
 
     async def selected(files_of: Tree) -> Selection:
         files = await list_files(place, files_of)
-        seen = (Listed(path, size) for path, size in files if any(is_seen(path, globs) for globs in sights))
-        return select(seen)
+        seen = [Listed(path, size) for path, size in files if any(is_seen(path, globs) for globs in sights)]
+        found = select(seen)
+        return found if found.sources else select_scripts(seen)
 
     selection, teller = await selected(tree), tree
     if since:
         with suppress(GitFailed):  # main was moved back, and git has cleaned up
             selection, teller = replace(selection, tests=(await selected(since)).tests), since
     doubtful = {*steering(selection.sources, commands), *await _changed(place, since, tree)}
-    if tested := tuple(path for path in selection.sources if path not in doubtful):
+    tested = tuple(path for path in selection.sources if path not in doubtful)
+    told = await read_texts(place, teller, selection.tests)
+    if selection.sources and extension(selection.sources[0]) in SHELL:
+        # A script that no test names is a helper, and one that the checks run would notice its own break.
+        tested = tuple(
+            path for path in tested if any(PurePosixPath(path).name in text for text in told.values())
+        )
         selection = replace(selection, sources=tested)
-    texts = {
-        **await read_texts(place, teller, selection.tests),
-        **await read_texts(place, tree, selection.sources),
-    }
+    elif tested:
+        selection = replace(selection, sources=tested)
+    texts = {**told, **await read_texts(place, tree, selection.sources)}
     broken = await asyncio.to_thread(breaks, selection, texts, most)
     return [await _made(place, tree, one) for one in broken]
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from interlock.verify.sources import Selection, extension
+from interlock.verify.sources import SHELL, Selection, extension
 
 SAID = "interlock canary: broken on purpose"
 _MOST_FILES = 40
@@ -60,10 +60,11 @@ _STATEMENTS: Mapping[str, str] = {
     "php": f'if (strlen("on") === @) {{ throw new \\Exception({_FIRST} . {_LAST}); }}',
     "ex": f'if String.length("on") == @, do: raise({_FIRST} <> {_LAST})',
     "lua": f'if #"on" == @ then error({_FIRST} .. {_LAST}) end',
+    **dict.fromkeys(SHELL, f"if test 2 = @; then echo {_FIRST}{_LAST} >&2; exit 1; fi"),
     "pl": f'die {_FIRST} . {_LAST} if length("on") == @;',
 }
 """The statement to put into a function, by language; `@` is replaced by a number (rule 4)."""
-_AT_THE_TOP = frozenset(["py", "rb", "lua", "pl"]) | _SCRIPT
+_AT_THE_TOP = frozenset(["py", "rb", "lua", "pl"]) | _SCRIPT | SHELL
 """Languages in which the statement may also stand at the top of a file, and is run there."""
 
 
@@ -243,7 +244,7 @@ def break_file(path: str, text: str) -> Break | None:
     first, rest = _after_first_lines(text, kind)
     if kind in _AT_THE_TOP:
         both = (f"{first}{_statement(_language(path), holds)}\n{rest}" for holds in (True, False))
-        return Break(module_name(path), path, *both)
+        return Break(path if kind in SHELL else module_name(path), path, *both)
     is_c = kind in _C or kind == "m"
     line = f'#error "{SAID}"' if is_c else f")( {SAID}"
     return Break(path if is_c else module_name(path), path, f"{first}{line}\n{rest}")

@@ -9,6 +9,7 @@ _SOURCE = re.compile(
     r"py|[cm]?js|jsx|[cm]?ts|tsx|c|cc|cpp|cxx|m|go|rs|java|kt|scala|cs|rb|php|swift|ex|lua|pl|hs|ml"
 )
 """Extensions of source files. Shell scripts are not among them: most are helpers that no test runs."""
+SHELL = frozenset({"sh", "bash"})
 _TEST_FOLDER = re.compile(r"tests?|testing|__tests__|specs?|e2e|testdata|fixtures")
 _TEST_NAME = re.compile(
     r"tests?[_-].*|.*([_-]tests?|\.test|[._-]spec)|tests?|conftest|spec|smoke|selftest|testsuite",
@@ -52,6 +53,15 @@ def select(files: Iterable[Listed]) -> Selection:
     tests = [path for path in small if is_test(path)]
     sources = [path for path in small if not is_test(path) and is_own_source(path)]
     return Selection(_nearest(sources, _MOST_SOURCES), _nearest(tests, _MOST_TESTS))
+
+
+def select_scripts(files: Iterable[Listed]) -> Selection:
+    """The shell scripts of a project that has no other source, and its tests."""
+    small = [file.path for file in files if file.size <= _MOST_BYTES]
+    tests = [path for path in small if is_test(path)]
+    scripts = [path for path in small if extension(path) in SHELL and is_own_source(path)]
+    own = [path for path in scripts if not is_test(path)]
+    return Selection(_nearest(own, _MOST_SOURCES), _nearest(tests, _MOST_TESTS))
 
 
 def is_source(path: str) -> bool:
