@@ -66,6 +66,7 @@ def test_a_task_whose_undo_is_undone_has_landed_again(scratch: Scratch) -> None:
     verified = scratch.status()["tasks"][0]["evidence"]
     scratch.interlock("undo", "base", "--yes")
     scratch.interlock("run", code=1)
+    assert "3 commits, 3 good" in scratch.interlock("verify", "main~3..main"), "the log knows what is undone"
     said = scratch.interlock("undo", "undo-base", "--yes")
     assert "counts as landed again: built, base" in said, said
     scratch.interlock("run")

@@ -176,9 +176,9 @@ async def _confirmed(means: Means, state: State | None, commit: Commit, said: St
 
 
 def _known(state: State, name: TaskId, commit: Commit, log: str) -> Known | None:
-    """Return what the facts about the task do not say; None: its latest landing is another one."""
+    """Return what the facts about the task do not say; None: its last landing, or undone one, is another."""
     task = state.tasks.get(name) or (unpacked(state, name) if name in state.done.packed else None)
-    landed = task.change.landed if task else None
+    landed = (task.change.landed or task.change.undone) if task else None
     if landed is None or landed.commit != commit:
         return None
     return Known(version="", branch=landed.branch or state.main.branch, log=log, evidence=landed.evidence)
