@@ -8,7 +8,7 @@ from tests.engine.scratch import Scratch
 from tests.ui.serving import serving
 
 
-def built_in(scratch: Scratch, model: RunningModel) -> None:
+def built_in(scratch: Scratch, model: RunningModel, *options: str, code: int = 0) -> None:
     """Two tasks by Interlock's own agent, each with three calls of its model."""
     steps = (
         {"op": "shell", "command": 'echo "$INTERLOCK_TASK_ID" > "$INTERLOCK_TASK_ID.txt"'},
@@ -23,7 +23,7 @@ def built_in(scratch: Scratch, model: RunningModel) -> None:
         }
     )
     scratch.commit()
-    scratch.interlock("run")
+    scratch.interlock("run", *options, code=code)
 
 
 def test_the_tokens_of_a_real_run_are_seen_by_agent_task_category_and_day(
@@ -50,6 +50,28 @@ def test_the_tokens_of_a_real_run_are_seen_by_agent_task_category_and_day(
         table.get_by_role("link", name="login").click()
         page.page.wait_for_url("**/tasks/login")
         page.page.get_by_role("region", name="Tokens").get_by_text("calls").wait_for()
+
+
+def test_a_budget_that_is_used_up_is_seen_and_raised_from_its_command(
+    scratch: Scratch, model: RunningModel, opened: Opened
+) -> None:
+    scratch.write(interlock__toml="budget_tokens = {task = 50000, project = 12000}\n")
+    built_in(scratch, model, "--no-input", "--max-parallel", "1", code=5)
+    rows = {row["budget"]: row for row in json.loads(scratch.interlock("budget", "--json"))["budgets"]}
+    spent = rows["project"]["spent_tokens"]
+    assert spent > 1000
+    words = f"{(spent + 50) // 100 / 10}k of"  # half a hundred counts as a whole one, as the page rounds
+    with serving(scratch.root) as server:
+        page = opened(server, "/cost")
+        budgets = page.page.get_by_role("region", name="Budgets")
+        project = budgets.locator("[data-entry=project]")
+        project.get_by_text("used up").wait_for()
+        project.get_by_text(f"{words} 12.0k tokens").wait_for()
+        budgets.get_by_text("at most 50.0k tokens").wait_for()
+        budgets.get_by_role("button", name="interlock budget --add-tokens 1000000").wait_for()
+        scratch.interlock("budget", "--add-tokens", "30000")
+        project.get_by_text(f"{words} 42.0k tokens").wait_for()
+        assert project.get_by_text("used up").count() == 0
 
 
 def test_an_error_in_health_names_its_command_and_opens_its_task(scratch: Scratch, opened: Opened) -> None:

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.slow
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scratch]:
     """A project after a real run: one task landed, one failed, one needs the failed one."""
     found = Scratch(tmp_path_factory.mktemp("reads") / "shop")
+    found.write(interlock__toml="budget_usd = {run = 5, attempt = 1}\n")
     agent = 'echo "working on $INTERLOCK_TASK_ID"; test $INTERLOCK_TASK_ID = b && exit 3; echo hi > a.txt'
     found.graph(
         "  a: {goal: Make a}\n  b: {goal: Make b}\n  c: {goal: Make c, needs: [b]}\n", agent, retries="0"
@@ -51,6 +52,9 @@ def test_what_commands_show_the_routes_answer(scratch: Scratch, server: Server) 
         assert without_time(server.get(f"/api/{route}")) == without_time(shown(scratch, command)), route
     for name in ("a", "b", "c"):
         assert server.get(f"/api/tasks/{name}/explain")["causes"] == shown(scratch, "explain", name)["causes"]
+    budgets = server.get("/api/budgets")
+    assert budgets == shown(scratch, "budget")
+    assert [row["budget"] for row in budgets["budgets"]] == ["attempt", "run"]
     health = server.get("/api/health")
     assert health["errors"] == shown(scratch, "errors")
     assert health["flaky"] == shown(scratch, "errors", "--flaky")

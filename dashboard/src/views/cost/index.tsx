@@ -1,5 +1,5 @@
 import { useState } from "react"
-import type { CostDocument } from "../../api/types"
+import type { BudgetsDocument, CostDocument } from "../../api/types"
 import { useRead } from "../../api/use-read"
 import { useSay } from "../../frame/command-bar"
 import { useKeys } from "../../frame/keys"
@@ -8,6 +8,7 @@ import { Empty, Skeleton } from "../../parts/empty"
 import { useCalmSeq } from "../../parts/every"
 import { usePicture } from "../../store/picture"
 import type { View } from "../view"
+import { Budgets } from "./budgets"
 import type { Clutch } from "./clutch"
 import "./cost.css"
 import { Figures } from "./figures"
@@ -34,6 +35,7 @@ function Page() {
   const live = usePicture(state => state.frame?.run?.live ?? false)
   const version = useCalmSeq(CALM_SECONDS)
   const { data, error } = useRead<CostDocument>(ready ? "/api/cost" : null, version)
+  const { data: left } = useRead<BudgetsDocument>(ready ? "/api/budgets" : null, version)
   const [by, group] = useState<Group>("agent")
   useKeys(Object.fromEntries(GROUPS.map((each, index) => [String(index + 1), () => group(each)])))
   useSay({ command: by === "agent" ? "interlock cost" : `interlock cost --by ${by}` })
@@ -57,6 +59,7 @@ function Page() {
           {data.attempts.length > 0 && <Table key={by} cost={data} by={by} onGroup={group} />}
         </div>
         <div className="stack">
+          {left && <Budgets rows={left.budgets} />}
           <HowMany clutch={clutch} />
           <Providers clutch={clutch} />
         </div>

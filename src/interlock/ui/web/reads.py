@@ -19,6 +19,7 @@ from interlock.ui.examined import (
     state_findings,
 )
 from interlock.ui.queries.agents import AgentRow, AtWork, agent_row
+from interlock.ui.queries.budgets import BudgetRow, budget_rows
 from interlock.ui.queries.clutch import clutch_view
 from interlock.ui.queries.facts import fact_document
 from interlock.ui.queries.findings import Finding
@@ -206,6 +207,18 @@ async def cost(ask: Ask) -> CostDocument:
     view = clutch_view(reading, LocalHost().read(), tuple(sums.decisions.newest))
     clutch: Any = with_reasons(view)  # Any: a document
     return cost_document(reading.state, sums.spending, clutch, reading.now)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetsDocument:
+    """What is left of each budget. The document of `interlock budget`."""
+
+    budgets: list[BudgetRow]
+
+
+async def budgets(ask: Ask) -> BudgetsDocument:
+    reading = await ask.served.look()
+    return BudgetsDocument(budget_rows(reading.state, reading.now))
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ READS = (
     ("graph", GraphDocument, "The plan, laid out.", reads.graph, reads.OfMoment),
     ("radar", RadarDocument, "Changes under way that conflict.", reads.radar, NoParameters),
     ("cost", CostDocument, "What agents have used, and limits.", reads.cost, NoParameters),
+    ("budgets", reads.BudgetsDocument, "What is left of each budget.", reads.budgets, NoParameters),
     ("health", reads.HealthDocument, "The machine, and failures.", reads.health, NoParameters),
     ("events", reads.EventsDocument, "Facts of the log.", reads.events, reads.AfterFact),
 )
