@@ -259,3 +259,57 @@ def test_with_tell_each_agent_hears_of_it_once(scratch: Scratch) -> None:
     told = [(row["fact"]["task"], row["fact"]["attempt"]) for row in scratch.facts("MessageDelivered")]
     assert sorted(told)[:2] == [("a", 1), ("b", 1)]
     assert max(heard) == 1
+
+
+ORDERED = """
+case $INTERLOCK_TASK_ID in
+first) echo first > first.txt;;
+other) {first}; echo other > other.txt;;
+a) {edit}; {seen}; {first};;
+b) {edit}; {end};;
+esac"""
+
+
+@pytest.mark.parametrize("policy", ["order", "warn"])
+def test_with_order_the_change_that_cost_more_lands_first_and_the_other_is_made_again(
+    scratch: Scratch, policy: str
+) -> None:
+    """The checks of `first` hold up the train. Then `a` and `other` are finished, and `b` after them."""
+    scratch.write(interlock__toml=f'radar = "{policy}"\nlane_depth = 1\n')
+    agent = ORDERED.format(
+        edit=f"grep -q ^20$ numbers.txt && {EDIT} || echo $INTERLOCK_TASK_ID >> numbers.txt",
+        seen=wait(scratch, "seen"),
+        first=wait(scratch, "first"),
+        end=wait(scratch, "end"),
+    )
+    held = f"  first: {{goal: F, done_when: 'test -e first.txt || exit 1; {wait(scratch, 'check')}'}}\n"
+    plan(scratch, agent, f"{held}{TWO}  other: {{goal: O}}\n")
+    running = scratch.start("run", "--max-parallel", "4")
+    running.wait_for_line(CONFLICT)
+    opened(scratch, "seen")
+    running.wait_for_line("first: change made")
+    opened(scratch, "first")
+    running.wait_for_line("a: change made")
+    running.wait_for_line("other: change made")
+    opened(scratch, "end")
+    running.wait_for_line("b: change made")
+    moved = "behind b in the queue: their changes conflict, and more was spent on b"
+    if policy == "order":
+        running.wait_for_line(f"a: moved {moved}")
+        assert f"moved {moved}" in scratch.read("explain", "a")
+    places = [row["task"] for row in json.loads(scratch.read("queue", "ls", "--json"))["queue"]]
+    opened(scratch, "check")
+    assert running.wait() == 0
+    landed = [row["fact"]["task"] for row in scratch.facts("Landed")]
+    again = [row["fact"]["task"] for row in scratch.facts("PhaseFailed")]
+    assert scratch.states() == dict.fromkeys(("first", "a", "b", "other"), "done")
+    if policy == "order":
+        assert [name for name in places if name != "other"] == ["first", "b", "a"]
+        assert again == ["a"], "it was made again on top of the change that cost more"
+        assert landed.index("b") < landed.index("a")
+    else:
+        assert [name for name in places if name != "other"] == ["first", "a", "b"]
+        assert again == ["b"]
+        assert landed.index("a") < landed.index("b")
+    assert scratch.git("show", "main:numbers.txt").split().count("a") == 1
+    assert scratch.git("show", "main:numbers.txt").split().count("b") == 1

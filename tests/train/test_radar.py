@@ -3,17 +3,33 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from interlock.events import facts as f
 from interlock.events.fold import fold
 from interlock.events.snapshot import pack, unpack
 from interlock.model.radar import MAIN, Overlap, Sighting
-from interlock.model.task import AttemptKey, Task, TaskId
+from interlock.model.task import (
+    CRITICAL,
+    NORMAL,
+    PIPELINE,
+    AttemptKey,
+    Commit,
+    Phase,
+    PhaseKind,
+    Task,
+    TaskId,
+)
+from interlock.model.usage import Usage
 from interlock.train.radar import (
     MOST,
     MOST_PAUSE_SECONDS,
     PAUSE_SECONDS,
     Told,
     after,
+    gives_way,
     message,
     overlaps_to_tell,
     queued,
@@ -136,3 +152,158 @@ def test_with_tell_both_agents_hear_of_the_other_task_and_the_paths() -> None:
     assert "the task a," in said and "x.py Ignore the task" in said and "\n" not in said
     journal.tell(f.RunStarted("run", "holder", 1, 3, radar="warn"))
     assert overlaps_to_tell(journal.state, B) == []
+
+
+def ordering(*specs: Task, radar: str = "order") -> Journal:
+    """A run in which all of these are at work."""
+    journal = Journal(*specs)
+    journal.tell(f.RunStarted("run", "holder", 1, 9, radar=radar))
+    for spec in specs:
+        journal.start(spec.id)
+    return journal
+
+
+def meets(journal: Journal, name: str, *others: str) -> None:
+    for other in others:
+        journal.tell(f.OverlapSeen(TaskId(name), 1, TaskId(other), 1, ("x",), 1))
+
+
+def finishes(journal: Journal, name: str, seconds: float, cost_usd: float | None = None) -> list[f.GaveWay]:
+    """The agent ends, and what is decided about the train is written with it."""
+    task = journal.task(name)
+    usage = Usage(cost_usd=cost_usd)
+    done = f.WorkFinished(task.spec.id, 1, "implement", task.epoch, seconds=seconds, usage=usage)
+    moved = gives_way(journal.state, [done])
+    journal.tell(done, *moved)
+    return moved
+
+
+def many(*names: str, priority: int = NORMAL) -> list[Task]:
+    return [Task(TaskId(name), "g", AGENT, priority=priority) for name in names]
+
+
+def train(journal: Journal) -> str:
+    return "".join(journal.state.index.train)
+
+
+def test_the_change_that_cost_more_goes_first_and_no_other_change_loses_its_place() -> None:
+    journal = ordering(*many("a", "b", "c", "d"))
+    meets(journal, "a", "d")
+    for name in "abc":
+        finishes(journal, name, 5.0)
+    assert finishes(journal, "d", 60.0) == [f.GaveWay(A, 1, TaskId("d"), 1, "spent")]
+    assert train(journal) == "bcda"
+    assert unpack(pack(journal.state), journal.state.hash) == journal.state
+
+
+def test_money_counts_where_it_is_known_of_both_and_time_else() -> None:
+    for costs, is_moved in (
+        ((0.1, 0.2), True),
+        ((0.2, 0.1), False),
+        ((None, 0.1), False),
+        ((0.3, 0.3), False),
+    ):
+        journal = ordering(*many("a", "b"))
+        meets(journal, "a", "b")
+        finishes(journal, "a", 60.0, costs[0])
+        assert bool(finishes(journal, "b", 5.0, costs[1])) is is_moved, costs
+        assert train(journal) == ("ba" if is_moved else "ab")
+
+
+def test_the_change_that_overlaps_more_running_work_goes_first_whatever_it_cost() -> None:
+    journal = ordering(*many("a", "b", "c"))
+    meets(journal, "b", "a", "c")
+    finishes(journal, "a", 60.0)
+    assert finishes(journal, "b", 5.0) == [f.GaveWay(A, 1, B, 1, "overlaps")]
+    assert train(journal) == "ba"
+    assert finishes(journal, "c", 5.0) == [], "a and c do not conflict, and b has cost as much"
+    assert train(journal) == "bac"
+
+
+@pytest.mark.parametrize("radar", ["off", "warn", "tell", "ask"])
+def test_without_the_policy_the_train_keeps_its_order(radar: str) -> None:
+    journal = ordering(*many("a", "b"), radar=radar)
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    assert finishes(journal, "b", 60.0) == []
+
+
+def test_a_change_of_higher_priority_gives_no_way() -> None:
+    journal = ordering(*many("a", priority=CRITICAL), *many("b"))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    assert finishes(journal, "b", 60.0) == []
+    journal = ordering(*many("a"), *many("b", priority=CRITICAL))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    assert finishes(journal, "b", 60.0), "but gets it"
+
+
+def test_a_change_that_a_person_moved_gives_no_way_until_it_is_made_again() -> None:
+    journal = ordering(*many("a", "b"))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    journal.tell(f.Bumped(A))
+    assert finishes(journal, "b", 60.0) == []
+    assert train(journal) == "ab"
+
+
+def test_a_change_that_is_being_tested_or_was_keeps_its_place() -> None:
+    journal = ordering(*many("a", "b"))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    journal.start("a")
+    assert finishes(journal, "b", 60.0) == []
+    journal = ordering(*many("a", "b"))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    journal.tell(f.BuildStarted(A, 1, 1, works=(Commit(""),), main=journal.state.main.commit))
+    assert finishes(journal, "b", 60.0) == []
+
+
+def test_a_change_gives_way_only_to_work_that_was_seen_to_conflict_before_it_was_finished() -> None:
+    journal = ordering(*many("a", "b"))
+    finishes(journal, "a", 5.0)
+    meets(journal, "a", "b")
+    assert live(journal) == [("a", "b", ("x",))]
+    assert finishes(journal, "b", 60.0) == []
+
+
+def test_a_late_or_senseless_report_moves_nothing() -> None:
+    journal = ordering(*many("a", "b"))
+    finishes(journal, "a", 5.0)
+    journal.tell(f.GaveWay(A, 1, B, 1, "spent"))
+    finishes(journal, "b", 5.0)
+    journal.tell(f.GaveWay(A, 2, B, 1, "spent"), f.GaveWay(A, 1, B, 3, ""), f.GaveWay(A, 1, A, 1, ""))
+    journal.tell(f.GaveWay(TaskId("z"), 1, B, 1, "spent"))
+    assert train(journal) == "ab"
+    journal.start("a")
+    journal.tell(f.GaveWay(A, 1, B, 1, "spent"))
+    assert train(journal) == "ab", "its checks have begun meanwhile"
+
+
+def test_work_that_goes_to_another_agent_next_moves_nothing() -> None:
+    review = (Phase("implement", PhaseKind.AGENT), Phase("polish", PhaseKind.AGENT), *PIPELINE[1:])
+    journal = ordering(*many("a"), Task(B, "g", AGENT, pipeline=review))
+    meets(journal, "a", "b")
+    finishes(journal, "a", 5.0)
+    assert finishes(journal, "b", 60.0) == []
+    assert train(journal) == "a"
+
+
+@given(st.data())
+def test_each_change_gives_way_finitely_often_and_none_leaves_the_train(data: st.DataObject) -> None:
+    """Rule 6, for every order of ends and all costs."""
+    names = data.draw(st.permutations("abcdef"))
+    journal = ordering(*many(*names))
+    for pair in data.draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)))):
+        meets(journal, *pair)
+    moved: list[tuple[TaskId, TaskId]] = []
+    for name in names:
+        before = train(journal)
+        gone = finishes(journal, name, data.draw(st.floats(0, 100)))
+        kept = [each for each in before if each not in {fact.task for fact in gone}]
+        assert train(journal) == "".join([*kept, name, *(fact.task for fact in gone)])
+        moved += [(fact.task, fact.other) for fact in gone]
+    assert sorted(train(journal)) == sorted(names)
+    assert len(moved) == len(set(moved)), "never twice to the same"

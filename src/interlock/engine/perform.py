@@ -29,7 +29,7 @@ from interlock.model.reason import Reason, Why
 from interlock.model.reason import said as because
 from interlock.model.step import Archive, Recover, Start
 from interlock.model.task import AttemptKey, PhaseKind, TaskId
-from interlock.train import retry
+from interlock.train import radar, retry
 
 ENDS = (
     f.WorkFinished,
@@ -177,9 +177,10 @@ class Performer:
         if turn.task.phase.kind is PhaseKind.AGENT:
             facts = self._paid(facts)
         try:
-            await self.ledger.release(
-                turn.claim, [*facts, *retry.endings(turn.task, facts, turn.agent.name)], self.controller
-            )
+            # Together with its facts: until they are folded, State has its overlaps.
+            yielding = radar.gives_way(self.ledger.state, facts)
+            ends = retry.endings(turn.task, facts, turn.agent.name)
+            await self.ledger.release(turn.claim, [*facts, *ends, *yielding], self.controller)
         except StaleEpoch:
             if true_anyway := [fact for fact in facts if isinstance(fact, f.Landed | f.MainSeen)]:
                 await self.steps.note(true_anyway)

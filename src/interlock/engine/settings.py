@@ -71,9 +71,10 @@ class Settings(LandingSettings):
     counts as timed out. 0: only the limits of the task graph end a check."""
     hang_after_seconds: float = 120.0
     """The least time beyond its usual one before a check counts as hanging."""
-    radar: Literal["off", "warn", "tell", "ask"] = "warn"
+    radar: Literal["off", "warn", "tell", "ask", "order"] = "warn"
     """The answer when changes that agents are making now conflict with each other or main: `warn` shows
-    it, `tell` also sends their agents a message, `ask` also asks you in `interlock inbox`."""
+    it, `tell` also sends their agents a message, `ask` also asks you in `interlock inbox`, `order` also lets
+    the change that cost more go first in the merge train."""
     metrics_port: int = 0
     """The port of this machine, reachable from it alone, where Prometheus finds a run's figures. 0: none."""
     store: str = ""

@@ -141,6 +141,8 @@ def _bumped(state: State, fact: f.Bumped, _: Recorded) -> set[TaskId]:
     train = state.index.train
     if fact.task in train:
         state.index.train = {fact.task: train[fact.task]} | train
+        change = state.tasks[fact.task].change
+        change.work = change.work and replace(change.work, bumped=True)
     return set()
 
 

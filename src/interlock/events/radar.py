@@ -4,6 +4,7 @@ Rules:
 1. An overlap is of two attempts, of which an agent is at work on one at least; the other one's change may
    wait in the train. When that is over, the overlap is over, and no fact says so.
 2. A report about other attempts is late and changes nothing.
+3. A change gives way by going to the end of the train. So no other change loses its place by it.
 """
 
 from collections.abc import Callable
@@ -60,6 +61,22 @@ def _gone(state: State, fact: f.OverlapGone, _: Recorded) -> set[TaskId]:
     return set()
 
 
+def may_give_way(task: TaskState) -> bool:
+    """Return True if its finished change waits for its checks, in a place that no person gave it."""
+    waits = task.stage is Stage.WAITING and task.phase.kind is PhaseKind.CHECK and is_queued(task)
+    return waits and task.change.work is not None and not task.change.work.bumped
+
+
+def _gave_way(state: State, fact: f.GaveWay, _: Recorded) -> set[TaskId]:
+    train, task, other = state.index.train, state.tasks.get(fact.task), state.tasks.get(fact.other)
+    are_queued = fact.task in train and fact.other in train and fact.task != fact.other
+    if not are_queued or task is None or other is None or not may_give_way(task):
+        return set()
+    if (task.attempt, other.attempt) == (fact.attempt, fact.other_attempt):
+        train[fact.task] = train.pop(fact.task)
+    return set()
+
+
 def settle(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
     """Drop the overlaps that a fact made things of the past."""
     radar = state.radar
@@ -80,4 +97,5 @@ def settle(state: State, fact: f.Fact, changed: set[TaskId]) -> None:
 REPORTS: dict[type[f.Fact], Callable[[State, Any, Recorded], set[TaskId]]] = {
     f.OverlapSeen: _seen,
     f.OverlapGone: _gone,
+    f.GaveWay: _gave_way,
 }

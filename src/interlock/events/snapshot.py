@@ -13,7 +13,7 @@ from interlock.events.facts import kinds
 from interlock.events.state import State
 from interlock.events.versions import FIRST, SHAPES
 
-VERSION = 37
+VERSION = 38
 """Raise it whenever State or the fold changes meaning. A new kind of fact need not: `READS` has it."""
 READS = sorted((kind, SHAPES.get(kind, FIRST).version) for kind in kinds())
 """The kinds that were folded. A newer version must not start from a state without some of its kinds."""

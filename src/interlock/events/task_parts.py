@@ -48,6 +48,8 @@ class Work:
     seq: int
     """The log position at which it joined the train: its place in the queue."""
     left_out: tuple[LeftOut, ...] = ()
+    bumped: bool = False
+    """A person moved it to the front of the train: it gives way to no other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ SHAPES: Mapping[str, Shape] = {
     **dict.fromkeys(_UNDOING, Shape(1, "0.2.0")),
     **dict.fromkeys((*_PROPOSING, *_REVIEWING, *_JOINING), Shape(1, "0.2.0")),
     **dict.fromkeys(("PullRequestSeen", "StatementsDelayed", "OverlapSeen", "OverlapGone"), Shape(1, ANY)),
+    "GaveWay": Shape(1, ANY),
     **dict.fromkeys(
         ("BuildStarted", "BuildEnded", "Bumped", "CheckFlaked", "ReviewCommented"), Shape(1, ANY)
     ),

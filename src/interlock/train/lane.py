@@ -2,7 +2,8 @@
 
 Rules:
 1. First come, first served: `index.train` keeps the order in which work was finished, and work that went back
-   to its agent joins again at the end. So every change gets its turn.
+   to its agent joins again at the end. So every change gets its turn. With `radar = "order"` a change gives
+   way to a later one that conflicts with it and cost more, by going to the end (`train.radar`).
 2. One change lands at a time. A change is checked on main when no change before it matters to it: neither
    edits what the other's checks read (`speculation`). What passed lands before a known result is judged.
 3. Meanwhile the changes behind it are tested early, in builds: on top of those before them that will probably

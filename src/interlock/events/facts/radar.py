@@ -22,6 +22,19 @@ class OverlapSeen(Fact):
 
 
 @dataclass(frozen=True, slots=True)
+class GaveWay(Fact):
+    """A finished change went behind one that was finished later, because the two conflict."""
+
+    task: TaskId
+    attempt: int = 0
+    other: TaskId = TaskId("")
+    """The task that lands first."""
+    other_attempt: int = 0
+    by: str = ""
+    """What the other has more of: `overlaps` with work under way, or work `spent` on it."""
+
+
+@dataclass(frozen=True, slots=True)
 class OverlapGone(Fact):
     """The two can be merged again."""
 

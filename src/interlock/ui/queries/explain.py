@@ -22,7 +22,7 @@ from interlock.ui.words.checks import REUSED
 from interlock.ui.words.evidence import evidence_text
 from interlock.ui.words.facts import clock, describe, left_out_lines, resolved_lines
 from interlock.ui.words.forecasts import expected_text, kind_text
-from interlock.ui.words.radar import beside_text
+from interlock.ui.words.radar import beside_text, gave_way_text
 from interlock.ui.words.reasons import ReasonObject, as_read, in_words, reason_object, reason_text
 from interlock.ui.words.remedies import next_command
 
@@ -109,6 +109,7 @@ def _past(
     """The task's own history, newest first: that is the order in which one event causes the other."""
     name = task.spec.id
     told = [*_acts_of_people(name, history)[:WIDTH], *_needs_no_review(task, history)]
+    told += list(_gave_way(task, history))[-WIDTH:]
     groups = in_groups(stories)
     for group in reversed(groups[-WIDTH:]):
         if len(group) > 1:
@@ -213,6 +214,14 @@ def _acts_of_people(name: TaskId, history: list[Recorded]) -> list[tuple[float, 
             text = f"{clock(row.time)} {row.actor} {DEEDS[type(fact)]}{f': {why}' if why else ''}"
             said.append((row.time, [Cause(1, name, text, facts=(row.seq,))]))
     return said
+
+
+def _gave_way(task: TaskState, history: list[Recorded]) -> Iterator[tuple[float, list[Cause]]]:
+    """The moves by which its change of now lost its place in the train."""
+    for row in history:
+        if isinstance(fact := row.fact, f.GaveWay) and fact.attempt == task.attempt:
+            text = f"{clock(row.time)} moved {gave_way_text(fact.other, fact.by)}"
+            yield row.time, [Cause(1, task.spec.id, text, facts=(row.seq,))]
 
 
 def _others(

@@ -14,7 +14,7 @@ from interlock.ui.words.causes import opened_text, standing_text
 from interlock.ui.words.checks import main_text
 from interlock.ui.words.evidence import canary_text, evidence_text, known_text
 from interlock.ui.words.facts import clock
-from interlock.ui.words.radar import gone_text, overlap_text
+from interlock.ui.words.radar import gave_way_text, gone_text, overlap_text
 from interlock.ui.words.reasons import in_brief, reason_text
 from interlock.ui.words.red_main import found_text
 from interlock.ui.words.remedies import after_failure
@@ -128,6 +128,7 @@ PHRASES: dict[type[f.Fact], Callable[[Any], tuple[str, str]]] = {
         overlap_text(fact.task, fact.other, fact.paths, fact.count),
     ),
     f.OverlapGone: lambda fact: ("", gone_text(fact.task, fact.other)),
+    f.GaveWay: lambda fact: ("", f"{fact.task}: moved {gave_way_text(fact.other, fact.by)}"),
     f.QuestionAsked: lambda fact: (
         "yellow",
         f'{fact.task}: asks: {" ".join(fact.text.split())}. Next: interlock answer {fact.task} "..."',

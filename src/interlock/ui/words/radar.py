@@ -6,6 +6,7 @@ from interlock.events.state import State
 from interlock.events.state_parts import LiveOverlap
 from interlock.model.radar import MAIN
 from interlock.model.task import TaskId
+from interlock.train.radar import BY_OVERLAPS
 from interlock.ui.plain import inert, one_line
 
 SHOWN = 3
@@ -23,6 +24,14 @@ def gone_text(task: TaskId, other: TaskId) -> str:
     if other == MAIN:
         return f"{task}: its change no longer conflicts with main"
     return f"{task} and {other}: their changes no longer conflict"
+
+
+def gave_way_text(other: TaskId, by: str) -> str:
+    """The reason why a finished change lands later."""
+    more = (
+        f"{other} conflicts with more running changes" if by == BY_OVERLAPS else f"more was spent on {other}"
+    )
+    return f"behind {other} in the queue: their changes conflict, and {more}"
 
 
 def beside_text(overlap: LiveOverlap, task: TaskId) -> str:
