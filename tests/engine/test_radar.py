@@ -141,7 +141,7 @@ def test_a_hostile_workspace_blocks_nothing_and_shows_nothing(scratch: Scratch, 
     agent = f"""
 case $INTERLOCK_TASK_ID in
 evil) {HOSTILE};;
-deep) {EDIT}; ({DEEP}); {wait(scratch, "deep")};;
+deep) ({DEEP}); {EDIT}; {wait(scratch, "deep")};;
 *) {EDIT}; mkdir secrets; echo $INTERLOCK_TASK_ID > secrets/passwd;;
 esac
 {wait(scratch, "end")}"""
