@@ -40,10 +40,10 @@ def test_the_tokens_of_a_real_run_are_seen_by_agent_task_category_and_day(
         page.page.locator(".cf .fig").filter(has_text="tokens").first.get_by_text(
             f"{tokens / 1000:.1f}k"
         ).wait_for()
-        for key, name in (("2", "login"), ("3", "docs"), ("1", "own")):
+        for key, name in (("2", "login"), ("3", "tiny"), ("4", "docs"), ("1", "own")):
             page.press(key)
             table.get_by_text(name, exact=True).wait_for()
-        page.press("4")
+        page.press("5")
         assert table.locator("tbody tr").count() == 1
         assert page.button("day").get_attribute("data-cli") == "interlock cost --by day"
         page.press("2")
