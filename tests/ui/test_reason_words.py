@@ -451,7 +451,7 @@ SENTENCES: list[tuple[Reason, str]] = [
         "a holds src/x alone until its change has landed",
     ),
     (
-        of(Why.SCOPE_RESERVED, path="interlock.toml"),
+        of(Why.SCOPE_RESERVED, paths=("interlock.toml",)),
         "only a person may change interlock.toml: it controls agents or the machine",
     ),
     (

@@ -165,7 +165,7 @@ class Board:
         than a workaround.
         """
         if asked.reserved:
-            why = Reason(Why.SCOPE_RESERVED, {"path": ", ".join(asked.reserved)})
+            why = Reason(Why.SCOPE_RESERVED, {"paths": asked.reserved})
             return Widen(task, asked.attempt, asked.seq, asked.paths, False, why)
         shared: set[TaskId] = set()
         for path in asked.paths:
