@@ -19,8 +19,8 @@ def test_the_demo_is_watched_until_its_last_landing(tmp_path: Path, opened: Open
         page.see("run ended")
         page.shot(shots, "demo-landed")
         assert server.process.stdout
-        while server.process.stdout.readline() != "}\n":
-            pass  # the report about the run, which checks each commit of main
+        # The report about the run, which checks each commit of main.
+        assert any(line == "}\n" for line in server.process.stdout), server.process.communicate()[1]
         server.process.send_signal(signal.SIGINT)
         _, said = server.process.communicate(timeout=PATIENCE_SECONDS)
         assert server.process.returncode == 0, said
