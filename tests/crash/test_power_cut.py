@@ -8,6 +8,7 @@ that no program synced. Then the file is mounted again and the run repeated.
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -121,7 +122,7 @@ def cut_and_go_on(fresh: Disk, point: Point, folder: Path) -> None:
 
 def check(disk: Disk, said: str) -> None:
     """All that was ever said to have landed is on main, each task once, and the checkout is clean."""
-    landed = {line.split()[-1] for line in said.splitlines() if ": landed as " in line}
+    landed = set(re.findall(r": landed as ([0-9a-f]+)", said))
     log = disk.run("git", "log", "--format=%H %s", "main").stdout.split("\n")[:-1]
     assert [line.split()[1] for line in log] == [*reversed(TASKS), "work"]
     assert all(any(line.startswith(commit) for line in log) for commit in landed), (landed, log)

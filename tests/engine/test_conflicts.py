@@ -51,7 +51,7 @@ def run_together(scratch: Scratch, code: int = 0) -> None:
 
 
 def resolved(scratch: Scratch) -> list[list[dict[str, str]]]:
-    return [fact["fact"].get("resolved", []) for fact in scratch.facts("CandidatePassed")]
+    return [fact["fact"].get("resolved", []) for fact in scratch.facts("CandidatePassed", "CandidateJoined")]
 
 
 def test_a_lock_file_in_which_two_changes_conflict_is_made_again_and_both_land(scratch: Scratch) -> None:

@@ -75,6 +75,6 @@ def test_a_fact_from_an_older_version_gets_the_defaults_of_fields_it_lacks() -> 
 
 @pytest.mark.parametrize("kind", kinds().values(), ids=lambda kind: kind.__name__)
 def test_every_fact_is_named_in_the_past_tense_and_frozen(kind: type[Fact]) -> None:
-    parts = ("ed", "Built", "Lost", "Stale", "Seen", "Gone", "Reset", "Said", "Undone", "Found")
+    parts = ("ed", "Built", "Lost", "Stale", "Seen", "Gone", "Reset", "Said", "Undone", "Found", "GaveWay")
     assert kind.__name__.endswith(parts)
     assert kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # there on every dataclass

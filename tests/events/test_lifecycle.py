@@ -40,6 +40,8 @@ OWN_RULES = {
     f.ScopeRequested,
     f.ScopeAnswered,
     f.RevertPrepared,
+    f.Bumped,
+    f.BudgetRaised,
 }
 """Facts that name a task and never move it between stages."""
 PHASES = range(len(PIPELINE))

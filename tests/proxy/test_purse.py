@@ -138,7 +138,9 @@ class Spree:
 
     def add(self) -> None:
         budget = self.dice.choice(["run", "day", "project"])
-        self.journal.tell(f.BudgetRaised(budget, self.dice.uniform(0, 5), self.dice.randint(0, 5_000)))
+        self.journal.tell(
+            f.BudgetRaised(TaskId(""), budget, self.dice.uniform(0, 5), self.dice.randint(0, 5_000))
+        )
 
     def check(self, budgets: dict[str, Budget]) -> None:
         """No budget that all share is passed by more than calls have used beyond what was taken for them."""
@@ -213,7 +215,7 @@ def test_without_budgets_nothing_is_refused() -> None:
 
 def test_a_new_day_has_its_budget_again_and_forgets_what_was_added() -> None:
     journal, _ = limited(day=Budget(5.0))
-    journal.tell(f.BudgetRaised("day", 1.0))
+    journal.tell(f.BudgetRaised(TaskId(""), "day", 1.0))
     journal.start("a")
     task = journal.task("a")
     where = (task.spec.id, 1, task.phase.name, task.epoch)

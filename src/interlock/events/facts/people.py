@@ -100,12 +100,12 @@ class TaskCancelled(Fact):
 class BudgetRaised(Fact):
     """A person added to a budget."""
 
+    task: TaskId
+    """The task, if it is the budget of one; else empty."""
     budget: str
     """`task`, `run`, `day` or `project`."""
     usd: float = 0.0
     tokens: int = 0
-    task: TaskId = TaskId("")
-    """The task, if it is the budget of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ async def raise_budget(
     if more.usd <= 0 and more.tokens <= 0:
         raise UsageError("nothing to add to a budget", "interlock budget --add 5, or --add-tokens 1000000")
     names = _named(reading, budget, task)
-    facts = [BudgetRaised(name, more.usd, more.tokens, of) for name, of in names]
+    facts = [BudgetRaised(of, name, more.usd, more.tokens) for name, of in names]
     for fact in facts:
         _refuse_other_side(reading.state, fact)
     await store.append(facts, actor)
