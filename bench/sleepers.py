@@ -52,10 +52,11 @@ def _kinds(facts: list[dict[str, Any]]) -> set[str]:  # Any: a fact as JSON
 
 
 def _lane_seconds(facts: list[dict[str, Any]]) -> list[float]:
-    """For each change, from the start of its check to its landing."""
+    """For each change that had a check of its own, from the start of that to its landing."""
     starts = {
         fact["fact"]["task"]: fact["time"]
         for fact in facts
         if fact["kind"] == "PhaseStarted" and fact["fact"]["phase"] == "verify"
     }
-    return [fact["time"] - starts[fact["fact"]["task"]] for fact in facts if fact["kind"] == "Landed"]
+    landed = {fact["fact"]["task"]: fact["time"] for fact in facts if fact["kind"] == "Landed"}
+    return [landed[task] - begun for task, begun in starts.items()]
