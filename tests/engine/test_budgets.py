@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.agents.model_server.running import RunningModel, running_model
-from tests.engine.scratch import WAIT, Scratch
-from tests.ui.test_usage_counted import PRICES, assert_same, counted_by, told
+from tests.engine.scratch import Scratch
+from tests.ui.test_usage_counted import PRICES, assert_same, counted_by, plan, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
 
@@ -22,26 +22,6 @@ FIRST_CALL = 9_000
 def model() -> Iterator[RunningModel]:
     with running_model() as server:
         yield server
-
-
-def plan(scratch: Scratch, model: RunningModel, settings: str, *tasks: str, more: str = "") -> None:
-    """Tasks whose agents call their model three times, wait at a gate before the last, and then are done."""
-    agents, lines = "", ""
-    for name in tasks:
-        wait = f"echo waits-{name}; {WAIT.format(gate=scratch.gates / name)}"
-        model.add_script(
-            name,
-            (
-                {"op": "write", "path": f"{name}.txt", "content": f"{name}\n"},
-                {"op": "shell", "command": wait},
-                {"op": "say", "text": "All done."},
-            ),
-        )
-        agents += f"  of-{name}: {{use: built-in, url: '{model.url(name)}/v1', model: tiny}}\n"
-        lines += f"  {name}: {{goal: Make it, agent: of-{name}{more}}}\n"
-    scratch.write(interlock__toml=settings)
-    scratch.write(**{"task-graph__yaml": f"version: 1\nagents:\n{agents}tasks:\n{lines}"})
-    scratch.commit()
 
 
 def open_gates(scratch: Scratch, *tasks: str) -> None:

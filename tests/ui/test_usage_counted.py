@@ -28,8 +28,8 @@ def model() -> Iterator[RunningModel]:
         yield server
 
 
-def plan(scratch: Scratch, model: RunningModel, *tasks: str) -> None:
-    """Tasks whose agents each call their model twice and then wait at a gate."""
+def plan(scratch: Scratch, model: RunningModel, settings: str, *tasks: str, more: str = "") -> None:
+    """Tasks whose agents call their model three times, wait at a gate before the last, and then are done."""
     agents, lines = "", ""
     for name in tasks:
         wait = f"echo waits-{name}; {WAIT.format(gate=scratch.gates / name)}"
@@ -42,8 +42,8 @@ def plan(scratch: Scratch, model: RunningModel, *tasks: str) -> None:
             ),
         )
         agents += f"  of-{name}: {{use: built-in, url: '{model.url(name)}/v1', model: tiny}}\n"
-        lines += f"  {name}: {{goal: Make it, agent: of-{name}}}\n"
-    scratch.write(interlock__toml=PRICES)
+        lines += f"  {name}: {{goal: Make it, agent: of-{name}{more}}}\n"
+    scratch.write(interlock__toml=settings)
     scratch.write(**{"task-graph__yaml": f"version: 1\nagents:\n{agents}tasks:\n{lines}"})
     scratch.commit()
 
@@ -103,7 +103,7 @@ def kill_the_agent(running: Background, scratch: Scratch) -> None:
 def test_a_kill_loses_no_token(
     kill: Callable[[Background, Scratch], None], scratch: Scratch, model: RunningModel
 ) -> None:
-    plan(scratch, model, "t")
+    plan(scratch, model, PRICES, "t")
     running = scratch.start("run", "--no-input")
     at_the_gate(scratch, model, 2)
     kill(running, scratch)
@@ -118,7 +118,7 @@ def test_a_kill_loses_no_token(
 
 
 def test_a_cancelled_task_is_paid_for(scratch: Scratch, model: RunningModel) -> None:
-    plan(scratch, model, "t", "u")
+    plan(scratch, model, PRICES, "t", "u")
     running = scratch.start("run", "--no-input")
     at_the_gate(scratch, model, 2)
     model.wait_for_calls("u", 2)

@@ -100,7 +100,7 @@ class Turn:
     tell: Callable[[str], None]
     """Say what takes long."""
     reserved: Amount | None = None
-    """What its agent has reserved of the budgets."""
+    """The share of the budgets that is reserved for its agent."""
     together: tuple[TaskState, ...] = ()
     """Copies of all tasks that this phase checks or lands as one, as they were at the claim."""
 

@@ -31,7 +31,7 @@ from interlock.model.task import Agent, Origin, Phase, PhaseKind, Task, TaskId
 from interlock.model.usage import Usage
 
 FOR_PEOPLE = frozenset((Why.CHECKOUT_IN_THE_WAY, Why.NOT_PUSHED, Why.PUSH_REFUSED, Why.BRANCH_TAKEN))
-"""What holds a landing up until a person puts it in order."""
+"""The reasons that stop a landing until a person removes them."""
 PATIENT_LOOKS = 5
 """Looks at it, half a minute, after which a run no longer waits for the person."""
 OTHER = "other"
@@ -129,7 +129,7 @@ class TaskState:
 
     @property
     def held_up(self) -> Reason | None:
-        """What a person has to put in order before its tested change can land."""
+        """The reason that a person must remove before its tested change can land."""
         waits = self.stage is Stage.WAITING and self.phase.kind is PhaseKind.LAND
         return self.why if waits and self.why and self.why.code in FOR_PEOPLE else None
 

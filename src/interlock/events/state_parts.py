@@ -318,7 +318,7 @@ class Money:
     limits: dict[str, Budget] = field(default_factory=dict)
     """Those of the current run, by `Budgeted`."""
     raised: dict[str, Amount] = field(default_factory=dict)
-    """What people have added to each."""
+    """The amounts that people have added to each."""
     run_spent: Amount = NOTHING
     day_spent: Amount = NOTHING
     day: int = 0

@@ -193,7 +193,7 @@ class Session:
     leased: tuple[Leased, ...] = ()
     """The values that its programs have to themselves, or had last (`events.leases`)."""
     reserved: Amount | None = None
-    """What the attempt has reserved of the budgets, until it has ended; None: there were none."""
+    """The share of the budgets that is reserved for the attempt until it ends; None: no budgets."""
     shift: Shift | None = None
     """The last time that an agent worked on the task."""
 
@@ -267,4 +267,4 @@ class Spent:
     busy_seconds: float = 0.0
     """Time that agents have spent on it."""
     raised: Amount = NOTHING
-    """What people have added to its budget."""
+    """The amount that people have added to its budget."""

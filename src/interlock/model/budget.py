@@ -16,7 +16,7 @@ from interlock.model.usage import Usage
 
 
 class Budgeted(StrEnum):
-    """What a budget is for."""
+    """The scopes that a budget can have."""
 
     ATTEMPT = "attempt"
     TASK = "task"

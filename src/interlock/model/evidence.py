@@ -70,7 +70,7 @@ class Evidence:
 
 
 _LESS_THAN_LOST_TESTS = (None, Gap.UNREAD, Gap.RED_ON_MAIN)
-"""What says less of a change than that it removes tests: the canary must be tried again after that one."""
+"""The gaps that `tests-removed` replaces. The canary is tried again after a change with that gap."""
 CLAIMED = Evidence(Grade.CLAIMED)
 UNCHECKED = Evidence(Grade.OBSERVED, Gap.UNCHECKED)
 VERIFIED = Evidence(Grade.VERIFIED)

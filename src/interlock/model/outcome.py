@@ -133,7 +133,7 @@ class Order:
     variables: Mapping[str, str] = field(default_factory=dict)
     """The values that its programs have leased."""
     reserved: Amount | None = None
-    """What it has reserved of the budgets; None: there are none."""
+    """The share of the budgets that is reserved for it; None: there are no budgets."""
     circles: CircleLimits = field(default_factory=CircleLimits)
     """The limits after which it makes no progress."""
 

@@ -28,7 +28,7 @@ class Start:
     together: tuple[TaskId, ...] = ()
     """All tasks whose changes are checked on main, or land, as one; none: it is alone."""
     reserved: Amount | None = None
-    """What its agent reserves of the budgets; None: there are none."""
+    """The share of the budgets to reserve for its agent; None: there are no budgets."""
 
 
 PROJECT = TaskId("")

@@ -27,7 +27,7 @@ NAMES: Mapping[str, Kind] = {
     "labels": Kind(WORDS),
     "requires": Kind(WORDS),
 }
-"""What a condition of a route may name: the keys of a task, and `task` for its id."""
+"""The names that a condition of a route may use: the keys of a task, and `task` for its id."""
 _LISTS = ("labels", "requires")
 
 

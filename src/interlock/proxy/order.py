@@ -29,7 +29,7 @@ class EndpointOrder:
     key: AttemptKey | None = None
     """The attempt, for the budgets; None: no attempt, and no budget holds for it."""
     reserved: Amount | None = None
-    """What it has reserved of them."""
+    """The share of them that is reserved for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _LIMITS: dict[Dialect, tuple[tuple[str, ...], ...]] = {
     Dialect.GEMINI: (("generationConfig", "maxOutputTokens"),),
     Dialect.OLLAMA: (("options", "num_predict"),),
 }
-"""Where a request says how long its answer may be."""
+"""The fields in which a request limits the length of its answer."""
 
 
 class OverBudget(Exception):

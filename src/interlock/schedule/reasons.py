@@ -153,7 +153,7 @@ def _fate(state: State, name: TaskId) -> dict[str, Value]:
 
 
 def _held_up(standing: ReasonContext, task: TaskState) -> Reason | None:
-    """What a person puts in order before a tested change lands. An active run tries again by itself."""
+    """Return the reason that a person must remove before a tested change lands. An active run tries again."""
     return task.held_up if task.waits_for_person or not _has_run(standing.state) else None
 
 

@@ -29,7 +29,7 @@ class Choice:
     agent_why: Reason | None = None
     """The reason for its agent; None if there was no choice."""
     reserved: Amount | None = None
-    """What it reserves of the budgets; None: there are none."""
+    """The share of the budgets to reserve for it; None: there are no budgets."""
 
 
 class Round:

@@ -29,7 +29,7 @@ class PhaseStarted(PhaseFact):
     together: tuple[TaskId, ...] = ()
     """All tasks whose changes are checked on main, or land, as one: this claim covers them."""
     reserved: Amount | None = None
-    """What its agent has reserved of the budgets; None: there are none."""
+    """The share of the budgets that is reserved for its agent; None: there are no budgets."""
 
 
 @dataclass(frozen=True, slots=True)

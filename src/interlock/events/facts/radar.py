@@ -31,7 +31,7 @@ class GaveWay(Fact):
     """The task that lands first."""
     other_attempt: int = 0
     by: str = ""
-    """What the other has more of: `overlaps` with work under way, or work `spent` on it."""
+    """The reason: the other has more `overlaps` with work under way, or more was `spent` on it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def _again(invocation: Invocation, log: list[Recorded]) -> None:
 
 
 def _draw(invocation: Invocation, log: list[Recorded], name: str) -> None:
-    """What each task of a run did when."""
+    """The activities of each task of a run, with their times."""
     place = find_run(past_runs(log), name).first
     known, found = Read(), Timeline()
     for row in log:

@@ -137,7 +137,7 @@ class TimelineDocument:
     """The tasks that decide when the run ends, or ended: each needs the one before it."""
     marks: list[Mark]
     expected: dict[str, float]
-    """When the changes that are in the train will probably land, in an active run."""
+    """The time at which each change in the train will probably land, in an active run."""
     seq: int
     time: float
 
@@ -168,7 +168,7 @@ NOT_LANDED = (f.LandingLost, f.TaskUndone, f.TaskReopened)
 
 @dataclass(slots=True)
 class Plan:
-    """When each task came into the plan, what it needs, and when it landed."""
+    """The time at which each task was accepted, its needs, and the time at which it landed."""
 
     accepted: dict[TaskId, float] = field(default_factory=dict)
     needs: dict[TaskId, tuple[TaskId, ...]] = field(default_factory=dict)
@@ -248,7 +248,7 @@ def is_going_on(runs: Runs, run: RunMark, reading: Reading) -> bool:
 
 
 class RunsAndPlan(Protocol):
-    """What is known of all runs."""
+    """The facts about all runs."""
 
     @property
     def runs(self) -> Runs: ...

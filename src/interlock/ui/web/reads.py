@@ -211,7 +211,7 @@ async def cost(ask: Ask) -> CostDocument:
 
 @dataclass(frozen=True, slots=True)
 class BudgetsDocument:
-    """What is left of each budget. The document of `interlock budget`."""
+    """The rest of each budget. The document of `interlock budget`."""
 
     budgets: list[BudgetRow]
 

@@ -47,7 +47,7 @@ def known_text(evidence: Evidence) -> str:
 
 
 def steering_text(paths: Sequence[str]) -> str:
-    """What a grade does not say: the change had a say in what its checks report; empty if it had none."""
+    """The note beside a grade if the change edits how its checks run; empty if it does not."""
     named = listed([_name(path) for path in paths], NAMED)
     return f"the change edits how its checks run: {named}" if named else ""
 

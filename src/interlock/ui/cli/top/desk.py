@@ -1,4 +1,4 @@
-"""What `interlock top` shows, as lines and rows, and the actions that its keys take.
+"""The lines and rows that `interlock top` shows, and the actions of its keys.
 
 Nothing here knows the terminal. Texts of agents are made harmless here, before anything shows them.
 """
@@ -41,7 +41,7 @@ from interlock.ui.words.sessions import decode, event_line
 DIFF_LINES = 5_000
 """Lines of a diff that are shown; `interlock diff` has them all."""
 LOG_BYTES = 64 * 1024
-"""Where a log begins that is opened: so many bytes before its end."""
+"""The bytes before the end of a log at which the program opens it."""
 ITEM_CHARS = 200
 BY_NAME = {action.name: action for action in ACTIONS}
 

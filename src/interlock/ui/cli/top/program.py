@@ -17,7 +17,7 @@ FRAME_SECONDS = 0.5
 SHARE = 5
 """A look that takes long may take a fifth of the time: with 10,000 tasks nobody waits for a key."""
 YES = {"review": "approve", "permission": "allow", "proposal": "accept", "paused": "unpause"}
-"""What `a` does with what waits. Everything else needs words."""
+"""The action of the key `a` for each kind of item. All other kinds need words."""
 
 STYLE = """
 #heading { height: auto; max-height: 6; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }

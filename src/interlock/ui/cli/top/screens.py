@@ -33,12 +33,12 @@ NOTHING = {"inbox": "nothing waits for you", "lanes": "nothing runs", "tasks": "
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a key is about: the selected row."""
+    """The selected row, which a key acts on."""
 
     task: str
     """Empty: the project."""
     item: Item | None
-    """What waits for a person there."""
+    """The item there that waits for a person."""
     digest: str
     """The change in review that is shown; empty: none is."""
 
@@ -127,7 +127,7 @@ class Overview(Screen[None]):
 
 
 def target_of(picture: Picture, task: str, key: str = "") -> Target:
-    """What waits at a row of the inbox, or else at a task."""
+    """Return the item of a row of the inbox, or else the one of a task."""
     item = picture.items.get(key) or next(
         (item for item in picture.items.values() if task and item.task == task), None
     )
